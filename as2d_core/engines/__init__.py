@@ -1,0 +1,1 @@
+"""Engines answer what a method asks: which tokens, and how long it took."""

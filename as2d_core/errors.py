@@ -1,0 +1,65 @@
+"""What can go wrong in the core, one class for each invalid state.
+
+Every message is one sentence (or two) that says what is wrong, where, and what to do.
+"""
+
+
+class As2dError(Exception):
+    """Root of every error this project raises on purpose."""
+
+
+class RecordError(As2dError):
+    """A line or a whole run record breaks the runner protocol.
+
+    ``line`` is the 1-based number of the offending line, or ``None`` when the
+    record as a whole is at fault.
+    """
+
+    def __init__(self, message: str, line: int | None = None) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+class RequestError(As2dError):
+    """A request asks for something that cannot be run as asked."""
+
+
+class AudioError(As2dError):
+    """An audio file cannot be read, or holds nothing a model can use."""
+
+
+class ModelError(As2dError):
+    """A model folder is incomplete, of the wrong type, or does not run on this machine."""
+
+
+class EngineError(As2dError):
+    """A model failed while it was running."""
+
+
+class DrafterLostError(EngineError):
+    """The drafter process ended before it was asked to."""
+
+
+class ProfileError(As2dError):
+    """A cost profile is malformed, or lacks a cost that was asked for."""
+
+
+class TrajectoryError(As2dError):
+    """A trajectory set is malformed; the message names the window and the position."""
+
+
+class SelectionError(As2dError):
+    """A budget cannot be selected from what was given."""
+
+
+class UnknownNameError(As2dError):
+    """A name is not in the catalogue; the message suggests the nearest one."""
+
+
+def unknown_name(kind: str, name: str, known: list[str]) -> UnknownNameError:
+    """Build the error for ``name`` that is not among ``known``, with the nearest name as a suggestion."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, known, n=1, cutoff=0.4)
+    hint = f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(sorted(known)) or 'none'}."
+    return UnknownNameError(f"There is no {kind} named {name!r}. {hint}")

@@ -1,0 +1,360 @@
+"""What a request, a round, a span, a publication and a run are.
+
+All times are integer nanoseconds of one clock, named in the run header and read on the device.
+The same records come out of a native run, a replay and a scripted test (``clock`` tells which).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, Literal
+
+SCHEMA_VERSION = 1
+
+Lane = Literal["drafter", "target"]
+LANES = ("drafter", "target")
+SPAN_KINDS = (
+    "load",
+    "encode",
+    "prefill",
+    "draft",
+    "publish",
+    "step",
+    "verify",
+    "correct",
+    "repair",
+    "align",
+    "convert",
+    "drain",
+)
+MARKS = ("request", "decode_start", "eos", "drained")
+METHODS = ("target-only", "sd", "specasr", "as2d")
+STATUSES = ("eos", "capped", "cancelled", "failed")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRef:
+    """One model folder as the runner saw it."""
+
+    path: str
+    name: str = ""
+    sha256: str | None = None
+    exact_widths: tuple[int, ...] | None = None
+    """Widths whose rows are bit-equal on this CPU (self-test); ``None`` = test before the first use."""
+
+
+@dataclass(frozen=True, slots=True)
+class AudioRef:
+    """The audio view of a request: what was known when the request arrived."""
+
+    path: str
+    sha256: str | None = None
+    duration_s: float | None = None
+    window_id: str | None = None
+    view_start_s: float = 0.0
+    view_end_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where the models run. Empty core tuples leave the choice to the runner."""
+
+    target_cores: tuple[int, ...] = ()
+    drafter_cores: tuple[int, ...] = ()
+    target_threads: int = 1
+    drafter_threads: int = 1
+    backend: str = "cpu"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Everything that decides a run. Counts are tokens unless the name says otherwise."""
+
+    run_id: str
+    method: str
+    target: ModelRef
+    audio: AudioRef
+    drafter: ModelRef | None = None
+    task: str = "transcribe"
+    instruction: str = "transcribe the speech."
+    budget: int | None = None
+    """Proposal budget b of As²d: candidates in one verification, root not counted."""
+    width: int | None = None
+    """Physical width K of standard SD: K - 1 drafted tokens and the known root."""
+    draft_cap: int | None = None
+    """Most tokens SpecASR drafts for one verification."""
+    threshold: float | None = 0.4
+    """Confidence below which a chain stops (that token is included); ``None`` = never."""
+    search_window: int = 16
+    batch_tokens: int = 8
+    max_tokens: int = 320
+    """Output cap, the first token and EOS included."""
+    plain_step: bool = False
+    """Target-only with plain K = 1 forwards instead of the bit-equal width."""
+    drafter_pace_ms: float | None = None
+    """Least milliseconds per drafted token: an emulated slower drafter, labelled everywhere."""
+    placement: Placement = field(default_factory=Placement)
+    precision: str = "high"
+    memory: str = "high"
+    repetition: int = 0
+    order: int = 0
+    warm_up: bool = False
+    group_id: str | None = None
+    """Set of runs that were started together to be compared."""
+
+
+class Event:
+    """One line of the runner protocol. Subclasses are frozen dataclasses."""
+
+    kind: ClassVar[str]
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunHeader(Event):
+    """First line of a run: who ran what, where, on which clock."""
+
+    kind: ClassVar[str] = "run"
+    schema_version: int
+    run_id: str
+    request: Request
+    device: Mapping[str, Any]
+    versions: Mapping[str, str]
+    clock: str
+    """``CLOCK_BOOTTIME``, ``monotonic`` (measured), ``virtual`` (replayed or scripted)."""
+    created_at: str = ""
+    source: str = "measured"
+    """``measured``, ``replayed``, ``synthetic``: what every figure of this run is labelled."""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Span(Event):
+    """One stretch of work on one lane."""
+
+    kind: ClassVar[str] = "span"
+    lane: str
+    work: str
+    start_ns: int
+    end_ns: int
+    round: int | None = None
+    operations: int = 1
+    """Model forwards inside the span; a draft span covers a whole batch."""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Publication(Event):
+    """An immutable batch of candidates (Appendix C.1)."""
+
+    kind: ClassVar[str] = "publication"
+    source: str
+    offset: int
+    tokens: tuple[int, ...]
+    confidences: tuple[float | None, ...] | None
+    time_ns: int
+    """When the producer published it, on the producer's side."""
+    received_ns: int | None = None
+    """The boundary at which the target took it; ``None`` when it came after the output was complete."""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Round(Event):
+    """One target boundary: what was ready, what was checked, what was committed."""
+
+    kind: ClassVar[str] = "round"
+    index: int
+    start_ns: int
+    end_ns: int
+    width: int
+    """K: candidates and the known root."""
+    physical_width: int
+    """Rows the engine really computed (K padded to an exact width)."""
+    proposed: int
+    accepted: int
+    committed: tuple[int, ...]
+    """Tokens this round added to the output: the accepted ones, then the correction or bonus."""
+    candidates: tuple[int, ...]
+    origins: str
+    """One letter per candidate: ``d`` drafted, ``r`` reused after a rejection."""
+    cursor_before: int
+    cursor_after: int
+    visible: int
+    """Candidates published when the round began."""
+    source_running: bool
+    width_reason: str
+    """Why K was what it was: one of ``WIDTH_REASONS``."""
+    moves: tuple[tuple[str, int, int], ...] = ()
+    """Alignment before the round: (rule, cursor before, cursor after) per step."""
+    call_ns: int = 0
+    """Time inside model calls; the rest of the round is our own."""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+WIDTH_REASONS = (
+    "budget",  # as many candidates as the budget allows
+    "ready",  # fewer were published
+    "confidence",  # stopped after a low-confidence candidate
+    "output cap",  # the output cap left no more room
+    "awaiting target token",  # alignment needs the next target token: K = 1
+    "no candidates",  # nothing published beyond the cursor: K = 1
+    "target-only",  # the method never proposes
+    "drafter end",  # the drafter reached EOS
+    "fixed width",  # standard SD
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark(Event):
+    """A named instant of the run: request, decode_start, eos, drained."""
+
+    kind: ClassVar[str] = "mark"
+    name: str
+    time_ns: int
+    token: int | None = None
+    """With ``decode_start``: the first token, selected by prefill."""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces(Event):
+    """Text of token ids that appear for the first time; bytes that are not UTF-8 are written as hex."""
+
+    kind: ClassVar[str] = "pieces"
+    text: Mapping[str, str] = field(default_factory=dict)
+    hex: Mapping[str, str] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Telemetry(Event):
+    """One reading of the device's sensors; what could not be read is ``None``."""
+
+    kind: ClassVar[str] = "telemetry"
+    time_ns: int
+    battery_temperature_c: float | None = None
+    battery_current_ma: float | None = None
+    battery_voltage_mv: float | None = None
+    charging: bool | None = None
+    thermal_status: int | None = None
+    core_mhz: tuple[float | None, ...] | None = None
+    online_mask: int | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SelfTest(Event):
+    """Which widths of a model are exact on this CPU, found before its first use."""
+
+    kind: ClassVar[str] = "self_test"
+    model_sha256: str
+    exact_widths: tuple[int, ...]
+    """The widths decoding may use: bit-equal to each other."""
+    grade: str
+    """``bit-equal``, or ``plain only`` when no two widths agree bit for bit."""
+    classes: tuple[tuple[int, ...], ...] = ()
+    """Every group of widths that are bit-equal to each other."""
+    argmax_differences: Mapping[str, int] = field(default_factory=dict)
+    """Rows per width whose greedy token differs from K = 1."""
+    rows: int = 0
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class End(Event):
+    """Last line: how the run ended, and what a complete stream must contain."""
+
+    kind: ClassVar[str] = "end"
+    status: str
+    tokens: int
+    counts: Mapping[str, int]
+    sha256: str
+    text: str | None = None
+    error: str | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown(Event):
+    """A line of a kind this version does not know: kept, counted, reported."""
+
+    kind: ClassVar[str] = "unknown"
+    name: str
+    body: Mapping[str, Any]
+
+
+EVENT_TYPES: dict[str, type[Event]] = {
+    cls.kind: cls for cls in (RunHeader, Span, Publication, Round, Mark, Pieces, Telemetry, SelfTest, End)
+}
+
+
+@dataclass(slots=True)
+class RunRecord:
+    """A whole run, complete or not. ``problems`` says what keeps it from being complete."""
+
+    header: RunHeader
+    rounds: list[Round] = field(default_factory=list)
+    spans: list[Span] = field(default_factory=list)
+    publications: list[Publication] = field(default_factory=list)
+    marks: dict[str, Mark] = field(default_factory=dict)
+    pieces: dict[int, bytes] = field(default_factory=dict)
+    telemetry: list[Telemetry] = field(default_factory=list)
+    self_tests: list[SelfTest] = field(default_factory=list)
+    end: End | None = None
+    unknown: dict[str, int] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def run_id(self) -> str:
+        return self.header.run_id
+
+    @property
+    def request(self) -> Request:
+        return self.header.request
+
+    @property
+    def status(self) -> str:
+        """Status of the ``end`` line, or ``incomplete`` when the stream has none that matches."""
+        return self.end.status if self.end is not None and not self.problems else "incomplete"
+
+    @property
+    def tokens(self) -> list[int]:
+        """Committed tokens, the first one (selected by prefill) included."""
+        start = self.marks.get("decode_start")
+        out = [] if start is None or start.token is None else [start.token]
+        for item in self.rounds:
+            out.extend(item.committed)
+        return out
+
+    @property
+    def candidates(self) -> list[int]:
+        """All published candidates in source order."""
+        return [token for batch in self.publications for token in batch.tokens]
+
+    def add(self, event: Event) -> None:
+        """File one event under its list."""
+        match event:
+            case Round():
+                self.rounds.append(event)
+            case Span():
+                self.spans.append(event)
+            case Publication():
+                self.publications.append(event)
+            case Mark():
+                self.marks[event.name] = event
+            case Pieces():
+                self.pieces.update({int(k): v.encode() for k, v in event.text.items()})
+                self.pieces.update({int(k): bytes.fromhex(v) for k, v in event.hex.items()})
+            case Telemetry():
+                self.telemetry.append(event)
+            case SelfTest():
+                self.self_tests.append(event)
+            case End():
+                self.end = event
+            case Unknown():
+                self.unknown[event.name] = self.unknown.get(event.name, 0) + 1
+
+
+def field_names(cls: type) -> tuple[str, ...]:
+    """Names of a record's own fields, ``extra`` left out."""
+    return tuple(f.name for f in fields(cls) if f.name != "extra")
