@@ -38,6 +38,9 @@ _TUPLES = {
     "core_mhz",
     "target_cores",
     "drafter_cores",
+    "cores",
+    "asked_cores",
+    "widths",
 }
 _NESTED = {"target": ModelRef, "drafter": ModelRef, "audio": AudioRef, "placement": Placement, "request": Request}
 

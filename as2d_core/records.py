@@ -243,6 +243,28 @@ class Telemetry(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Engine(Event):
+    """What really runs one model: read back after loading, not what was asked for."""
+
+    kind: ClassVar[str] = "engine"
+    role: str
+    """``target`` or ``drafter``."""
+    model: str
+    model_sha256: str
+    mnn_version: str
+    backend: str
+    threads: int
+    precision: str
+    memory: str
+    cores: tuple[int, ...] | None = None
+    """Cores the process may use, read back; ``None`` where the system does not tell."""
+    asked_cores: tuple[int, ...] = ()
+    widths: tuple[int, ...] = ()
+    """Widths in use; the first one is the width of a single step."""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class SelfTest(Event):
     """Which widths of a model are exact on this CPU, found before its first use."""
 
@@ -299,6 +321,7 @@ class RunRecord:
     marks: dict[str, Mark] = field(default_factory=dict)
     pieces: dict[int, bytes] = field(default_factory=dict)
     telemetry: list[Telemetry] = field(default_factory=list)
+    engines: dict[str, Engine] = field(default_factory=dict)
     self_tests: list[SelfTest] = field(default_factory=list)
     end: End | None = None
     unknown: dict[str, int] = field(default_factory=dict)
@@ -347,6 +370,8 @@ class RunRecord:
                 self.pieces.update({int(k): bytes.fromhex(v) for k, v in event.hex.items()})
             case Telemetry():
                 self.telemetry.append(event)
+            case Engine():
+                self.engines[event.role] = event
             case SelfTest():
                 self.self_tests.append(event)
             case End():

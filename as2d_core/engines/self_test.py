@@ -1,0 +1,129 @@
+"""Which widths may a target use here? Found by running it, since the answer is a property of the CPU.
+
+A width is exact when all its rows, and the cache it leaves behind, reproduce sequential decoding
+bit for bit. Sequential decoding itself runs at some width: the step. On some processors plain
+K = 1 forwards go through another kernel than wider ones, so the step that makes most widths exact
+is chosen (a one-row step padded to two rows, say).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from as2d_core.engines.mnn import MnnModel
+from as2d_core.records import SelfTest
+
+MAX_WIDTH = 16
+STEP_CANDIDATES = (1, 2, 3, 4)
+OFFSETS = (0, 1, 6, 15, 31, 33, 64, 80)
+"""Generated tokens in the cache when a width is tried; odd and even, short and long."""
+PROMPT = "turn left at the library and walk to the station. " * 5
+
+Rows = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class WidthReport:
+    """Outcome for every tried width."""
+
+    step: int
+    exact: tuple[int, ...]
+    classes: dict[int, tuple[int, ...]]
+    """Exact widths for each step that was tried."""
+    argmax_differences: dict[int, int]
+    """Rows of each width whose greedy token differs from plain K = 1 decoding."""
+    rows: int
+
+
+def find_exact_widths(
+    model: MnnModel, max_width: int = MAX_WIDTH, progress: Callable[[float], None] = lambda _: None
+) -> WidthReport:
+    """Try every width from 1 to ``max_width`` against sequential decoding; clears the cache.
+
+    Where no two widths agree bit for bit, only plain K = 1 is exact (speculation is then refused).
+    """
+    model.warm_up(range(1, max_width + 1))
+    model.read(PROMPT)
+    tokens = _continuation(model, OFFSETS[-1] + max_width + 1)
+    differences = dict.fromkeys(range(1, max_width + 1), 0)
+    plain: list[Rows] = []
+    classes: dict[int, tuple[int, ...]] = {}
+    rows_seen = 0
+    for done, step in enumerate(STEP_CANDIDATES):
+        sequential = _sequential(model, tokens, step)
+        plain = plain or sequential
+        exact = set(range(step, max_width + 1))
+        for offset in OFFSETS:
+            _rebuild(model, tokens, offset, step)
+            for width in range(1, max_width + 1):
+                model.keep(offset)
+                rows = model.logits(tokens[offset : offset + width])
+                after = _one(model, tokens, offset + width, step)
+                rows_seen += width
+                if step == STEP_CANDIDATES[0]:
+                    differences[width] += sum(
+                        int(a.argmax() != b.argmax()) for a, b in zip(rows, plain[offset : offset + width], strict=True)
+                    )
+                wanted = sequential[offset : offset + width + 1]
+                if not all(np.array_equal(a, b) for a, b in zip([*rows, after], wanted, strict=True)):
+                    exact.discard(width)
+        if step == 1 or len(exact) > 1:
+            classes[step] = tuple(sorted(exact | {step}))
+        progress((done + 1) / len(STEP_CANDIDATES))
+        if len(exact) > max_width // 2:
+            break
+    step = max(classes, key=lambda s: (len(classes[s]), -s))
+    model.clear()
+    return WidthReport(step, classes[step], classes, differences, rows_seen)
+
+
+def as_event(report: WidthReport, model: MnnModel, cpu: str) -> SelfTest:
+    """The report as a line of the protocol; it is stored, so that a model is tested once per CPU."""
+    return SelfTest(
+        model_sha256=model.info.sha256,
+        exact_widths=report.exact,
+        grade="bit-equal" if len(report.exact) > 1 else "plain only",
+        classes=tuple(dict.fromkeys(report.classes.values())),
+        argmax_differences={str(w): n for w, n in report.argmax_differences.items()},
+        rows=report.rows,
+        extra={
+            "cpu": cpu,
+            "mnn_version": model.mnn_version,
+            "threads": model.settings.threads,
+            "precision": model.settings.precision,
+            "memory": model.settings.memory,
+            "step": report.step,
+        },
+    )
+
+
+def _continuation(model: MnnModel, length: int) -> list[int]:
+    """Greedy tokens after the prompt."""
+    # An early EOS would end the text, so it is replaced: the kernels do not care what tokens mean.
+    tokens = [model.first[0]]
+    while len(tokens) < length:
+        token = int(model.logits([tokens[-1]])[0].argmax())
+        tokens.append(token if token != model.eos else tokens[len(tokens) // 2])
+    return tokens
+
+
+def _sequential(model: MnnModel, tokens: Sequence[int], step: int) -> list[Rows]:
+    """Every row of sequential decoding at width ``step``."""
+    model.keep(0)
+    return [_one(model, tokens, i, step) for i in range(len(tokens))]
+
+
+def _one(model: MnnModel, tokens: Sequence[int], index: int, step: int) -> Rows:
+    """Row ``index`` of sequential decoding; the cache holds the ``index`` tokens before it."""
+    row: Rows = model.logits([tokens[index]] + [model.eos] * (step - 1))[0]
+    model.keep(index + 1)
+    return row
+
+
+def _rebuild(model: MnnModel, tokens: Sequence[int], offset: int, step: int) -> None:
+    """Cache = prompt and ``offset`` tokens, each from a step."""
+    model.keep(min(offset, model.generated))
+    for index in range(model.generated, offset):
+        _one(model, tokens, index, step)

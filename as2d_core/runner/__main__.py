@@ -1,0 +1,126 @@
+"""``python -m as2d_core.runner``: requests as lines of JSON on stdin (or in a file), events on stdout.
+
+Each line of input is a request, or ``{"cancel": "RUN ID"}``. The models stay resident between the
+requests of one input. Diagnostics go to stderr. Exit code 0 when every run ended by itself
+(``eos`` or ``capped``), 1 otherwise, 2 for input that is no request.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import queue
+import signal
+import sys
+import threading
+from pathlib import Path
+from typing import TextIO
+
+from as2d_core import __version__
+from as2d_core.errors import As2dError
+from as2d_core.protocol import request_from_json
+from as2d_core.records import Request
+from as2d_core.runner.coordinator import Coordinator
+
+MAX_REQUEST_CHARACTERS = 100_000
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Serve requests until the input ends."""
+    parser = argparse.ArgumentParser(prog="python -m as2d_core.runner", description=__doc__)
+    parser.add_argument("file", nargs="?", type=Path, help="requests, one JSON object a line; default stdin")
+    parser.add_argument("--describe", action="store_true", help="print what this runner is, and end")
+    options = parser.parse_args(arguments)
+    out = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8", newline="\n")
+    os.dup2(2, 1)  # whatever a library prints must not reach the protocol
+    if options.describe:
+        print(json.dumps(describe()), file=out)
+        return 0
+    try:
+        stream = options.file.open(encoding="utf-8") if options.file else sys.stdin
+    except OSError as error:
+        print(f"The request file cannot be read: {error}.", file=sys.stderr)
+        return 2
+    with stream:
+        return _serve(stream, out)
+
+
+def describe() -> dict[str, object]:
+    """Versions and features, for whoever deploys this runner."""
+    return {
+        "runner": "python",
+        "as2d": __version__,
+        "backends": ["cpu"],
+        "methods": ["target-only", "sd", "specasr", "as2d"],
+    }
+
+
+def _serve(stream: TextIO, out: TextIO) -> int:
+    def write(text: str) -> None:
+        out.write(text)
+        out.flush()
+
+    coordinator = Coordinator(write)
+    requests: queue.Queue[Request | str | None] = queue.Queue()
+    stopping = threading.Event()
+    running: list[str] = []
+
+    def read() -> None:
+        for line in stream:
+            if line.strip():
+                requests.put(_parse(line, coordinator, running))
+        requests.put(None)
+
+    def stop(*_: object) -> None:
+        stopping.set()
+        coordinator.cancel()
+
+    for name in ("SIGINT", "SIGTERM"):
+        with contextlib.suppress(ValueError, AttributeError):
+            signal.signal(getattr(signal, name), stop)
+    threading.Thread(target=read, daemon=True).start()
+    code = 0
+    try:
+        while not stopping.is_set():
+            try:
+                item = requests.get(timeout=0.5)
+            except queue.Empty:
+                continue
+            if item is None:
+                break
+            if isinstance(item, str):
+                if item:
+                    print(item, file=sys.stderr)
+                    code = 2
+                continue
+            running[:] = [item.run_id]
+            status = coordinator.run(item)
+            running.clear()
+            if status not in ("eos", "capped"):
+                code = code or 1
+    except BrokenPipeError:
+        code = 1  # nobody listens any more
+    finally:
+        coordinator.close()
+    return code
+
+
+def _parse(line: str, coordinator: Coordinator, running: list[str]) -> Request | str:
+    """A request, or a sentence about the line (empty for a control line that was carried out)."""
+    if len(line) > MAX_REQUEST_CHARACTERS:
+        return f"A request line has {len(line)} characters; at most {MAX_REQUEST_CHARACTERS} are taken."
+    try:
+        body = json.loads(line)
+        if isinstance(body, dict) and set(body) == {"cancel"}:
+            if body["cancel"] in running:
+                coordinator.cancel()
+            return ""
+        return request_from_json(body)
+    except (ValueError, RecursionError) as error:
+        return f"A request line is not JSON: {error}."
+    except As2dError as error:
+        return f"A request is refused: {error}."
+
+
+if __name__ == "__main__":
+    sys.exit(main())

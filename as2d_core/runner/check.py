@@ -1,0 +1,85 @@
+"""Is a request runnable here? Everything that can be refused without loading a model is refused here."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from as2d_core.audio import read_audio
+from as2d_core.errors import RequestError, unknown_name
+from as2d_core.models.folder import check_pair, describe_model
+from as2d_core.records import METHODS, Request
+from as2d_core.runner.job import Job
+from as2d_core.runner.placement import choose
+
+LARGEST_WIDTH = 64
+MAX_OUTPUT_TOKENS = 4096
+
+
+def check_request(request: Request) -> Job:
+    """Check a request, read its audio, describe its models.
+
+    The returned job holds the request with every hash, duration and core filled in.
+
+    Raises:
+        RequestError, AudioError, ModelError, UnknownNameError: a sentence about what is wrong.
+    """
+    if request.method not in METHODS:
+        raise unknown_name("method", request.method, list(METHODS))
+    _check_numbers(request)
+    target = describe_model(Path(request.target.path))
+    drafter = None
+    if request.method != "target-only":
+        if request.drafter is None:
+            raise RequestError(f"The method {request.method} needs a drafter model; name one in the request.")
+        drafter = describe_model(Path(request.drafter.path))
+        check_pair(target, drafter)
+    view = request.audio
+    audio = read_audio(Path(view.path), view.view_start_s, view.view_end_s)
+    placement = choose(request.placement)
+    filled = replace(
+        request,
+        target=replace(request.target, name=request.target.name or target.name, sha256=target.sha256),
+        drafter=None
+        if drafter is None or request.drafter is None
+        else replace(request.drafter, name=request.drafter.name or drafter.name, sha256=drafter.sha256),
+        audio=replace(
+            view,
+            sha256=audio.sha256,
+            duration_s=audio.duration_s,
+            view_end_s=view.view_start_s + audio.duration_s if view.view_end_s is None else view.view_end_s,
+        ),
+        placement=placement,
+    )
+    return Job(filled, target, drafter, audio.samples, audio.sha256, placement)
+
+
+def _check_numbers(request: Request) -> None:
+    if not request.instruction.strip():
+        raise RequestError(
+            "The instruction is empty; say what to do with the audio, for example 'transcribe the speech.'"
+        )
+    if len(request.instruction) > 2000:
+        raise RequestError(f"The instruction has {len(request.instruction)} characters; at most 2000 are taken.")
+    if not 2 <= request.max_tokens <= MAX_OUTPUT_TOKENS:
+        raise RequestError(f"The output cap is {request.max_tokens} tokens; choose 2 to {MAX_OUTPUT_TOKENS}.")
+    if not 1 <= request.batch_tokens <= 256:
+        raise RequestError(f"The publication batch is {request.batch_tokens} tokens; choose 1 to 256.")
+    if request.threshold is not None and not 0.0 <= request.threshold <= 1.0:
+        raise RequestError(f"The confidence threshold is {request.threshold:g}; it is a probability, 0 to 1.")
+    if request.drafter_pace_ms is not None and not 0.0 <= request.drafter_pace_ms <= 10_000:
+        raise RequestError(f"The drafter pace is {request.drafter_pace_ms:g} ms a token; choose 0 to 10000.")
+    placement = request.placement
+    if not (1 <= placement.target_threads <= 64 and 1 <= placement.drafter_threads <= 64):
+        raise RequestError("A model runs on 1 to 64 threads; change target_threads or drafter_threads.")
+    if request.method == "as2d":
+        _within("proposal budget", request.budget, 1, "a budget of 0 never proposes, which is what target-only does")
+    if request.method == "sd":
+        _within("width K", request.width, 2, "K - 1 tokens are drafted for each verification")
+    if request.method == "specasr":
+        _within("draft cap", request.draft_cap, 1, "SpecASR must draft something")
+
+
+def _within(what: str, value: int | None, least: int, why: str) -> None:
+    if value is None:
+        raise RequestError(f"The request names no {what}; give a whole number of at least {least}.")
+    if not least <= value < LARGEST_WIDTH:
+        raise RequestError(f"The {what} is {value}; choose {least} to {LARGEST_WIDTH - 1} ({why}).")

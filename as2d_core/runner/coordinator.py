@@ -1,0 +1,183 @@
+"""Owns the protocol of a device: takes requests, keeps the model processes, writes every run to its end.
+
+It loads no MNN, so that nothing a model does can break a stream: when the target process crashes,
+hangs or is killed, the run still ends with a line that says so.
+"""
+
+import multiprocessing
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from multiprocessing.connection import Connection
+from typing import Any
+
+from as2d_core import __version__
+from as2d_core.clock import NAME as CLOCK
+from as2d_core.errors import As2dError
+from as2d_core.methods.base import Outcome
+from as2d_core.protocol import Writer
+from as2d_core.records import SCHEMA_VERSION, Mark, Request, Round, RunHeader
+from as2d_core.runner import target_worker
+from as2d_core.runner.check import check_request
+from as2d_core.runner.device import device_facts
+from as2d_core.runner.exit_reason import exit_reason
+from as2d_core.runner.telemetry import Telemetry
+
+SILENCE_DEADLINE_S = 120.0
+"""Longest time without any event: loading, width self-test and prefill stay far below it."""
+CANCEL_DEADLINE_S = 5.0
+LEAVE_DEADLINE_S = 5.0
+
+
+class Coordinator:
+    """Runs requests one after the other; the models stay resident between them."""
+
+    def __init__(self, write: Callable[[str], None], silence_deadline_s: float = SILENCE_DEADLINE_S) -> None:
+        """``write`` takes one line with its newline and flushes it."""
+        self._write = write
+        self._silence_deadline_s = silence_deadline_s
+        self._process: Any = None
+        self._pipe: Connection | None = None
+        self._cancel = threading.Event()
+
+    @property
+    def target_pid(self) -> int | None:
+        """Process id of the target process while there is one."""
+        return None if self._process is None else self._process.pid
+
+    def cancel(self) -> None:
+        """End the running request at its next round; may be called from any thread or a signal handler."""
+        self._cancel.set()
+
+    def run(self, request: Request) -> str:
+        """Run one request, write its whole stream; returns the status of its ``end`` line."""
+        writer = Writer(self._write)
+        problem: str | None = None
+        job = None
+        try:
+            job = check_request(request)
+        except As2dError as error:
+            problem = str(error)
+        writer.add(
+            RunHeader(
+                schema_version=SCHEMA_VERSION,
+                run_id=request.run_id,
+                request=job.request if job is not None else request,
+                device=device_facts(),
+                versions={"as2d": __version__},
+                clock=CLOCK,
+                created_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+            )
+        )
+        if job is None:
+            return writer.end("failed", 0, error=problem).status
+        relay = _Relay(writer)
+        try:
+            outcome, text, problem = self._relay(job, relay)
+        except _TargetLostError as error:
+            return writer.end("failed", relay.tokens, error=str(error)).status
+        if outcome is None:
+            return writer.end("failed", relay.tokens, error=problem).status
+        return writer.end(outcome.status, len(outcome.tokens), text, outcome.error).status
+
+    def close(self) -> None:
+        """Let the model processes end."""
+        if self._process is None:
+            return
+        if self._pipe is not None:
+            self._pipe.close()
+        self._process.join(LEAVE_DEADLINE_S)
+        if self._process.is_alive():
+            self._process.kill()
+            self._process.join(LEAVE_DEADLINE_S)
+        self._process = self._pipe = None
+
+    def _relay(self, job: Any, relay: "_Relay") -> tuple[Outcome | None, str | None, str | None]:
+        self._cancel.clear()
+        pipe = self._connect()
+        try:
+            pipe.send(("run", job))
+        except (BrokenPipeError, OSError) as error:
+            raise self._lost("before the request reached it") from error
+        heard = time.monotonic()
+        cancelled_at: float | None = None
+        telemetry = Telemetry()
+        while True:
+            if self._cancel.is_set() and cancelled_at is None:
+                cancelled_at = time.monotonic()
+                self._cancel.clear()
+                pipe.send(("cancel",))
+            try:
+                if pipe.poll(0.25):
+                    message = pipe.recv()
+                    heard = time.monotonic()
+                    if message[0] == "done":
+                        return message[1], message[2], message[3]
+                    relay.add(message[1])
+            except (EOFError, OSError) as error:
+                raise self._lost(relay.stage) from error
+            reading = telemetry.due()
+            if reading is not None:
+                relay.add([reading])
+            if cancelled_at is not None and time.monotonic() - cancelled_at > CANCEL_DEADLINE_S:
+                self._kill()
+                raise _TargetLostError(
+                    "The run was cancelled while it was " + relay.stage + "; the models were stopped."
+                )
+            if time.monotonic() - heard > self._silence_deadline_s:
+                self._kill()
+                raise _TargetLostError(
+                    f"The target did not answer for {self._silence_deadline_s:g} s while it was {relay.stage}; "
+                    "it was stopped."
+                )
+
+    def _connect(self) -> Connection:
+        if self._pipe is not None and self._process.is_alive():
+            return self._pipe
+        context = multiprocessing.get_context("spawn")
+        self._pipe, far = context.Pipe()
+        # Not a daemon: it has a child of its own, the drafter.
+        self._process = context.Process(target=target_worker.main, args=(far,), name="as2d-target")
+        self._process.start()
+        far.close()
+        return self._pipe
+
+    def _kill(self) -> None:
+        self._process.kill()
+        self._process.join(LEAVE_DEADLINE_S)
+        if self._pipe is not None:
+            self._pipe.close()
+        self._process = self._pipe = None
+
+    def _lost(self, stage: str) -> "_TargetLostError":
+        self._process.join(1.0)
+        code = self._process.exitcode
+        self._process = self._pipe = None
+        return _TargetLostError(f"The target process ended while it was {stage}: {exit_reason(code)}.")
+
+
+class _TargetLostError(As2dError):
+    """The target process is gone."""
+
+
+class _Relay:
+    """Writes events and remembers how far the run got."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self.tokens = 0
+        self.stage = "loading the models and testing widths"
+
+    def add(self, events: list[Any]) -> None:
+        for event in events:
+            match event:
+                case Mark() if event.name == "decode_start":
+                    self.stage, self.tokens = "decoding", 1
+                case Round():
+                    self.tokens += len(event.committed)
+                case _ if event.kind == "engine":
+                    self.stage = "preparing the audio"
+                case _:
+                    pass
+            self._writer.add(event)

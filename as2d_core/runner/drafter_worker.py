@@ -1,0 +1,149 @@
+"""The drafter process: drafts on its own (As²d) or on demand (serial methods), over one pipe."""
+
+import gc
+import os
+from collections.abc import Sequence
+from multiprocessing.connection import Connection
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from as2d_core.clock import now_ns
+from as2d_core.engines.drafting import BranchDrafter, Rows
+from as2d_core.models.folder import describe_model
+from as2d_core.runner.placement import pin
+from as2d_core.sources.autoregressive import Batch, produce
+
+WIDEST_REFRESH = 25
+
+
+class PacedModel:
+    """A cache model whose every drafted token takes at least ``pace_ms``: an emulated slower drafter.
+
+    It waits busily, so that the core stays occupied as it would with a bigger model.
+    """
+
+    def __init__(self, model: Any, pace_ms: float | None) -> None:
+        self._model = model
+        self._pace_ns = int((pace_ms or 0.0) * 1e6)
+        self.eos: int = model.eos
+
+    @property
+    def first(self) -> tuple[int, float]:
+        result: tuple[int, float] = self._model.first
+        return result
+
+    def keep(self, generated: int) -> None:
+        self._model.keep(generated)
+
+    def forward(self, tokens: Sequence[int]) -> Rows:
+        rows: Rows = self._model.forward(tokens)
+        if not self._pace_ns:
+            return rows
+        until = rows.start_ns + self._pace_ns
+        while (now := now_ns()) < until:
+            pass
+        return Rows(rows.greedy, rows.confidences, rows.start_ns, max(rows.end_ns, now))
+
+
+def main(pipe: Connection, folder: str, settings: Any, cores: tuple[int, ...]) -> None:
+    """Serve the target process until it goes away."""
+    os.dup2(2, 1)  # MNN prints to standard output, which belongs to the protocol
+    granted = pin(cores)
+    try:
+        from pathlib import Path
+
+        from as2d_core.engines.mnn import MnnModel
+
+        model = MnnModel(describe_model(Path(folder)), settings)
+        model.warm_up(range(1, WIDEST_REFRESH + 1))
+    except Exception as error:  # noqa: BLE001 - whatever it is, the other side must hear it
+        pipe.send(("error", f"{error}"))
+        return
+    pipe.send(("loaded", model.mnn_version, granted, (model.loaded.start_ns, model.loaded.end_ns)))
+    server = _Server(pipe, model)
+    while True:
+        try:
+            message = pipe.recv()
+        except (EOFError, OSError):
+            os._exit(0)  # the target process is gone; a live logits Var could crash an ordinary exit
+        try:
+            server.handle(*message)
+        except (BrokenPipeError, EOFError):
+            os._exit(0)
+        except Exception as error:  # noqa: BLE001
+            pipe.send(("error", f"{type(error).__name__}: {error}"))
+
+
+class _Server:
+    def __init__(self, pipe: Connection, model: Any) -> None:
+        self._pipe, self._model = pipe, model
+        self._paced: PacedModel = PacedModel(model, None)
+        self._branch = BranchDrafter(self._paced)
+        self._ids: list[int] = []
+
+    def handle(self, what: str, *args: Any) -> None:
+        getattr(self, f"_on_{what}")(*args)
+
+    def _on_hear(self, samples: npt.NDArray[np.float32] | None, instruction: str, pace_ms: float | None) -> None:
+        """Audio prefill; ``None`` samples = the audio already in the cache."""
+        self._ids = self._model.instruction_ids(instruction)
+        spans = []
+        if samples is not None:
+            self._model.warm_up([len(self._ids)])
+            encode, prefill = self._model.hear(samples)
+            spans = [(encode.start_ns, encode.end_ns), (prefill.start_ns, prefill.end_ns)]
+        self._paced = PacedModel(self._model, pace_ms)
+        self._branch = BranchDrafter(self._paced)
+        self._pipe.send(("heard", spans))
+
+    def _on_instruct(self) -> None:
+        gc.collect()
+        done = self._model.instruct(self._ids)
+        self._branch.restart()
+        self._pipe.send(("instructed", (done.start_ns, done.end_ns)))
+
+    def _on_source(self, batch_tokens: int, max_tokens: int) -> None:
+        """Free-running production; a message from the target means stop."""
+        stop = False
+
+        def cancelled() -> bool:
+            nonlocal stop
+            stop = stop or self._pipe.poll()
+            return stop
+
+        def publish(batch: Batch) -> None:
+            self._pipe.send(("batch", batch))
+
+        gc.disable()
+        try:
+            produce(self._paced, batch_tokens, max_tokens, publish, cancelled, now_ns)
+        finally:
+            gc.enable()
+
+    def _on_stop(self) -> None:
+        self._pipe.send(("stopped", now_ns()))
+
+    def _on_fixed(self, committed: list[int], count: int) -> None:
+        self._pipe.send(("draft", self._branch.draft_fixed(committed, count)))
+
+    def _on_adaptive(
+        self, committed: list[int], cap: int, threshold: float | None, old: list[int], old_confidences: list[float]
+    ) -> None:
+        draft = self._branch.draft_adaptive(committed, cap, threshold, old, old_confidences)
+        self._pipe.send(("draft", draft))
+
+    def _on_timing(self, width: int, offset: int, repetitions: int) -> None:
+        """Calibration: time forwards of one width at a cache offset; the cache holds dummy tokens."""
+        times = []
+        filler = [self._model.first[0]] * max(width, 1)
+        for _ in range(repetitions):
+            self._model.keep(min(offset, self._model.generated))
+            while self._model.generated < offset:
+                self._model.forward(filler[:1])
+            rows = self._paced.forward(filler[:width])
+            times.append(rows.end_ns - rows.start_ns)
+        self._branch.restart()
+        self._model.keep(0)
+        self._pipe.send(("times", times))

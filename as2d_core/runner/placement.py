@@ -1,0 +1,71 @@
+"""Which cores do the two models run on? Asked for, set where the system allows, and read back."""
+
+import os
+from collections import defaultdict
+from contextlib import suppress
+from pathlib import Path
+
+from as2d_core.records import Placement
+
+
+def allowed_cores() -> tuple[int, ...]:
+    """Cores this process may use; empty where the system does not tell (macOS)."""
+    if hasattr(os, "sched_getaffinity"):
+        return tuple(sorted(os.sched_getaffinity(0)))
+    with suppress(ImportError, AttributeError, OSError):
+        import psutil
+
+        return tuple(psutil.Process().cpu_affinity() or ())
+    return ()
+
+
+def choose(placement: Placement) -> Placement:
+    """Fill in the cores that the request leaves open.
+
+    The target gets the first physical core, the drafter the next one; hyper-threads of one core
+    are not split between the two. With a single core both share it.
+    """
+    if placement.target_cores and placement.drafter_cores:
+        return placement
+    groups = _physical_cores(allowed_cores())
+    if not groups:
+        return placement
+    need = max(1, placement.target_threads)
+    target = placement.target_cores or tuple(g[0] for g in groups[:need])
+    rest = [g[0] for g in groups if not set(g) & set(target)]
+    drafter = placement.drafter_cores or tuple(rest[: max(1, placement.drafter_threads)]) or target
+    return Placement(target, drafter, placement.target_threads, placement.drafter_threads, placement.backend)
+
+
+def pin(cores: tuple[int, ...]) -> tuple[int, ...] | None:
+    """Bind this process to ``cores`` if the system can; returns what it may use now, or ``None``."""
+    if cores:
+        with suppress(OSError, ValueError, AttributeError, ImportError):
+            if hasattr(os, "sched_setaffinity"):
+                os.sched_setaffinity(0, cores)
+            else:
+                import psutil
+
+                psutil.Process().cpu_affinity(list(cores))
+    return allowed_cores() or None
+
+
+def _physical_cores(allowed: tuple[int, ...]) -> list[list[int]]:
+    """Allowed logical cores grouped by physical core, fastest first where clocks differ."""
+    groups: dict[str, list[int]] = defaultdict(list)
+    for core in allowed:
+        siblings = _read(f"/sys/devices/system/cpu/cpu{core}/topology/thread_siblings_list")
+        groups[siblings or str(core)].append(core)
+    return sorted(groups.values(), key=lambda g: (-_max_khz(g[0]), g[0]))
+
+
+def _max_khz(core: int) -> int:
+    text = _read(f"/sys/devices/system/cpu/cpu{core}/cpufreq/cpuinfo_max_freq")
+    return int(text) if text.isdigit() else 0
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""

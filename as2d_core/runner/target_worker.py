@@ -1,0 +1,299 @@
+"""The target process: loads the models, prepares the request, runs the method, streams its record."""
+
+import gc
+import os
+from collections.abc import Iterable
+from multiprocessing.connection import Connection
+from typing import Any
+
+from as2d_core.clock import now_ns
+from as2d_core.engines.mnn import MnnModel, Settings
+from as2d_core.engines.padded import PaddedTarget, WidthPolicy
+from as2d_core.engines.self_test import as_event, find_exact_widths
+from as2d_core.errors import As2dError, RequestError
+from as2d_core.methods import method
+from as2d_core.methods.base import Outcome
+from as2d_core.models.folder import ModelInfo
+from as2d_core.records import Engine, Event, Mark, Pieces, Publication, Request, Round, SelfTest, Span
+from as2d_core.runner.device import cpu_name
+from as2d_core.runner.job import Job
+from as2d_core.runner.placement import pin
+from as2d_core.runner.remote import DrafterProcess, RemoteSerialDrafter, RemoteSource
+
+FLUSH_NS = 25_000_000
+"""Events travel at most this often while decoding: every message wakes another process."""
+
+
+def main(pipe: Connection) -> None:
+    """Serve the coordinator until it goes away."""
+    os.dup2(2, 1)  # MNN prints to standard output, which belongs to the protocol
+    session = Session(pipe)
+    while True:
+        try:
+            message = pipe.recv()
+        except (EOFError, OSError):
+            session.leave()
+        if message[0] == "run":
+            try:
+                session.run(message[1])
+            except (BrokenPipeError, EOFError):
+                session.leave()
+
+
+class PipeRecorder:
+    """``engines.base.Recorder`` that sends events to the coordinator in small groups."""
+
+    def __init__(self, pipe: Connection, piece: Any = None) -> None:
+        self._pipe = pipe
+        self.piece = piece
+        self._events: list[Event] = []
+        self._known: set[int] = set()
+        self._flushed_ns = now_ns()
+        self._cancelled = False
+
+    now_ns = staticmethod(now_ns)
+
+    def add(self, *events: Any) -> None:
+        self._events.extend(events)
+        if now_ns() - self._flushed_ns > FLUSH_NS:
+            self.flush()
+
+    def cancelled(self) -> bool:
+        if not self._cancelled and self._pipe.poll():
+            self._cancelled = self._pipe.recv()[0] == "cancel"
+        return self._cancelled
+
+    def flush(self) -> None:
+        """Send what has gathered."""
+        if self._events:
+            pieces = self._new_pieces(self._events)
+            self._pipe.send(("events", [*pieces, *self._events]))
+            self._events = []
+        self._flushed_ns = now_ns()
+
+    def _new_pieces(self, events: Iterable[Event]) -> list[Pieces]:
+        new: set[int] = set()
+        for event in events:
+            match event:
+                case Round():
+                    new.update(event.committed, event.candidates)
+                case Publication():
+                    new.update(event.tokens)
+                case Mark() if event.token is not None:
+                    new.add(event.token)
+        new -= self._known
+        if not new or self.piece is None:
+            return []
+        self._known |= new
+        text, raw = {}, {}
+        for token in sorted(new):
+            data = self.piece(token)
+            try:
+                text[str(token)] = data.decode()
+            except UnicodeDecodeError:
+                raw[str(token)] = data.hex()
+        return [Pieces(text, raw)]
+
+
+class Session:
+    """Resident models and the audio in their caches, carried from request to request."""
+
+    def __init__(self, pipe: Connection) -> None:
+        self._pipe = pipe
+        self._model: MnnModel | None = None
+        self._drafter: DrafterProcess | None = None
+        self._drafter_key: Any = None
+        self._cores: tuple[int, ...] | None = None
+        self._exact: dict[str, tuple[int, ...]] = {}
+        self._target_heard: str | None = None
+        self._drafter_heard: str | None = None
+
+    def leave(self) -> None:
+        """End this process and the drafter. Never an ordinary exit: a live logits Var can crash it."""
+        if self._drafter is not None:
+            self._drafter.kill()
+        os._exit(0)
+
+    def run(self, job: Job) -> None:
+        """Run one request and report how it ended; an error becomes a failed outcome."""
+        recorder = PipeRecorder(self._pipe)
+        outcome: Outcome | None = None
+        error: str | None = None
+        try:
+            outcome = self._decode(job, recorder)
+        except As2dError as problem:
+            error = str(problem)
+        except (BrokenPipeError, EOFError):
+            raise
+        except Exception as problem:  # noqa: BLE001 - MNN raises what it likes; the run must end with a sentence
+            error = f"The engine failed: {type(problem).__name__}: {problem}"
+        recorder.flush()
+        text = self._text(outcome.tokens) if outcome is not None else None
+        self._pipe.send(("done", outcome, text, error))
+
+    # -- one request ----------------------------------------------------------------------------
+
+    def _decode(self, job: Job, recorder: PipeRecorder) -> Outcome:
+        request = job.request
+        model = self._load_target(job, recorder)
+        recorder.piece = model.piece
+        policy = WidthPolicy(self._widths(job, model, recorder))
+        needs_drafter = request.method != "target-only"
+        drafter = self._load_drafter(job, recorder) if needs_drafter else None
+        self._check_widths(request, policy)
+        self._report_engines(job, model, policy, drafter, recorder)
+        recorder.flush()
+        self._hear(job, model, drafter, recorder)
+        gc.collect()
+
+        recorder.add(Mark("request", now_ns()))
+        if drafter is not None:
+            drafter.start_instruction()
+        done = model.instruct(model.instruction_ids(request.instruction))
+        recorder.add(Span("target", "prefill", done.start_ns, done.end_ns))
+        if drafter is not None:
+            recorder.add(drafter.instructed())
+        target = PaddedTarget(model, policy, request.plain_step)
+        recorder.add(Mark("decode_start", now_ns(), model.first[0]))
+        recorder.flush()
+        gc.disable()
+        try:
+            outcome = method(request.method)(target, self._proposer(request, drafter, recorder), request, recorder)
+        finally:
+            gc.enable()
+        recorder.add(Mark("eos", outcome.eos_ns), Mark("drained", outcome.end_ns))
+        if drafter is not None and not drafter.alive:
+            self._drafter = None
+        return outcome
+
+    def _proposer(self, request: Request, drafter: DrafterProcess | None, recorder: PipeRecorder) -> Any:
+        if drafter is None:
+            return None
+        if request.method == "as2d":
+            name = request.drafter.name if request.drafter is not None else "drafter"
+            return RemoteSource(drafter, recorder, name, request.batch_tokens, request.max_tokens)
+        return RemoteSerialDrafter(drafter)
+
+    def _load_target(self, job: Job, recorder: PipeRecorder) -> MnnModel:
+        settings = _settings(job, job.placement.target_threads)
+        loaded = self._model
+        if loaded is not None and (loaded.info.sha256, loaded.settings) == (job.target.sha256, settings):
+            return loaded
+        self._cores = pin(job.placement.target_cores)
+        self._model = model = MnnModel(job.target, settings)
+        self._target_heard = None
+        recorder.add(Span("target", "load", model.loaded.start_ns, model.loaded.end_ns))
+        return model
+
+    def _load_drafter(self, job: Job, recorder: PipeRecorder) -> DrafterProcess:
+        if job.drafter is None:
+            raise RequestError(f"The method {job.request.method} needs a drafter model; name one in the request.")
+        settings = _settings(job, job.placement.drafter_threads)
+        key = (job.drafter.sha256, settings, job.placement.drafter_cores)
+        if self._drafter is not None and self._drafter.alive and self._drafter_key == key:
+            return self._drafter
+        if self._drafter is not None:
+            self._drafter.kill()
+            self._drafter = None
+        self._drafter_heard = None
+        self._drafter = DrafterProcess(str(job.drafter.path), settings, job.placement.drafter_cores)
+        self._drafter_key = key
+        recorder.add(Span("drafter", "load", *self._drafter.loaded))
+        return self._drafter
+
+    def _widths(self, job: Job, model: MnnModel, recorder: PipeRecorder) -> tuple[int, ...]:
+        given = job.request.target.exact_widths
+        key = f"{model.info.sha256} {model.settings}"
+        if given:
+            self._exact[key] = tuple(sorted(given))
+        if key not in self._exact:
+            event: SelfTest = as_event(find_exact_widths(model), model, cpu_name())
+            self._target_heard = None
+            recorder.add(event)
+            self._exact[key] = event.exact_widths
+        widths = self._exact[key]
+        warm = [1, *widths] if job.request.plain_step else list(widths)
+        if not set(warm) <= model.warm:
+            model.warm_up(warm)
+            self._target_heard = None
+        return widths
+
+    def _check_widths(self, request: Request, policy: WidthPolicy) -> None:
+        """Refuse a request whose widest verification would not be exact here."""
+        if request.method == "target-only":
+            return
+        asked = {"as2d": request.budget, "specasr": request.draft_cap}.get(request.method)
+        width = request.width if request.method == "sd" else (asked or 0) + 1
+        policy.pad(width or 1)
+
+    def _report_engines(
+        self, job: Job, model: MnnModel, policy: WidthPolicy, drafter: DrafterProcess | None, recorder: PipeRecorder
+    ) -> None:
+        plain = job.request.plain_step and job.request.method == "target-only"
+        widths = (1,) if plain else policy.widths
+        asked = job.placement.target_cores
+        recorder.add(_engine("target", job.target, model.mnn_version, model.settings, self._cores, asked, widths))
+        if drafter is not None and job.drafter is not None:
+            settings = _settings(job, job.placement.drafter_threads)
+            asked = job.placement.drafter_cores
+            recorder.add(_engine("drafter", job.drafter, drafter.mnn_version, settings, drafter.cores, asked, (1,)))
+
+    def _hear(self, job: Job, model: MnnModel, drafter: DrafterProcess | None, recorder: PipeRecorder) -> None:
+        """Audio prefill of both models, before the request's clock starts (Appendix A.1)."""
+        audio, instruction = job.audio_sha256, job.request.instruction
+        heard = f"{audio} {instruction}"
+        if drafter is not None:
+            samples = None if self._drafter_heard == heard else job.samples
+            self._drafter_heard = None
+            drafter.start_hearing(samples, instruction, job.request.drafter_pace_ms)
+        width = len(model.instruction_ids(instruction))
+        if width not in model.warm:
+            model.warm_up([width])
+            self._target_heard = None
+        if self._target_heard != audio:
+            self._target_heard = None
+            encode, prefill = model.hear(job.samples)
+            recorder.add(
+                Span("target", "encode", encode.start_ns, encode.end_ns),
+                Span("target", "prefill", prefill.start_ns, prefill.end_ns),
+            )
+            self._target_heard = audio
+        if drafter is not None:
+            recorder.add(*drafter.heard())
+            self._drafter_heard = heard
+
+    def _text(self, tokens: tuple[int, ...]) -> str:
+        model = self._model
+        if model is None:
+            return ""
+        data = b"".join(model.piece(t) for t in tokens if t != model.eos)
+        return data.decode("utf-8", "replace")
+
+
+def _settings(job: Job, threads: int) -> Settings:
+    request = job.request
+    return Settings(threads, request.precision, request.memory, request.placement.backend)
+
+
+def _engine(
+    role: str,
+    info: ModelInfo,
+    version: str,
+    settings: Settings,
+    cores: tuple[int, ...] | None,
+    asked_cores: tuple[int, ...],
+    widths: tuple[int, ...],
+) -> Engine:
+    return Engine(
+        role=role,
+        model=info.name,
+        model_sha256=info.sha256,
+        mnn_version=version,
+        backend=settings.backend,
+        threads=settings.threads,
+        precision=settings.precision,
+        memory=settings.memory,
+        cores=cores,
+        asked_cores=asked_cores,
+        widths=widths,
+    )
