@@ -19,6 +19,7 @@ from as2d_core.records import (
     End,
     Event,
     ModelRef,
+    Pieces,
     Placement,
     Request,
     RunHeader,
@@ -41,6 +42,9 @@ _TUPLES = {
     "cores",
     "asked_cores",
     "widths",
+    "target_tokens",
+    "forced",
+    "forced_confidences",
 }
 _NESTED = {"target": ModelRef, "drafter": ModelRef, "audio": AudioRef, "placement": Placement, "request": Request}
 
@@ -157,11 +161,35 @@ def parse(lines: Iterable[str]) -> RunRecord:
     Raises:
         RecordError: the first line is no run header, so that nothing can be attributed.
     """
-    record: RunRecord | None = None
-    digest = hashlib.sha256()
-    counts: dict[str, int] = {}
-    number = 0
-    for number, text in enumerate(lines, 1):
+    builder = RecordBuilder()
+    for text in lines:
+        builder.feed(text)
+    return builder.finish()
+
+
+class RecordBuilder:
+    """A run record that grows line by line: what ``parse`` does, for a stream that is still coming."""
+
+    def __init__(self) -> None:
+        self.record: RunRecord | None = None
+        """The record so far; ``None`` until the run header has come."""
+        self.lines = 0
+        """Lines taken so far."""
+        self._digest = hashlib.sha256()
+        self._counts: dict[str, int] = {}
+
+    def feed(self, text: str) -> Event | None:
+        """Take the next line, newline included.
+
+        Returns:
+            The event that was added to the record; ``None`` when the line is at fault and was
+            listed in the record's ``problems`` instead.
+
+        Raises:
+            RecordError: it is the first line and no run header.
+        """
+        self.lines += 1
+        number = self.lines
         event: Event | None = None
         problem: str | None = None
         if not text.endswith("\n"):
@@ -171,10 +199,11 @@ def parse(lines: Iterable[str]) -> RunRecord:
                 event = decode(text, number)
             except RecordError as error:
                 problem = str(error)
+        record = self.record
         if record is None:
             if not isinstance(event, RunHeader):
                 raise RecordError(problem or "the first line is not a run header", number)
-            record = RunRecord(event)
+            self.record = record = RunRecord(event)
         elif event is not None and record.end is not None:
             problem = "a line follows the end"
         elif isinstance(event, RunHeader):
@@ -182,18 +211,26 @@ def parse(lines: Iterable[str]) -> RunRecord:
         elif event is not None:
             record.add(event)
             if isinstance(event, End):
-                _check_end(record, event, counts, digest.hexdigest(), number)
+                _check_end(record, event, self._counts, self._digest.hexdigest(), number)
         if problem is not None:
             record.problems.append(f"{number}: {problem}")
         if event is not None and record.end is None:
             name = event.name if isinstance(event, Unknown) else event.kind
-            counts[name] = counts.get(name, 0) + 1
-        digest.update(text.encode("utf-8", "surrogateescape"))
-    if record is None:
-        raise RecordError("the file is empty", 1)
-    if record.end is None:
-        record.problems.append(f"{number + 1}: the end line is missing")
-    return record
+            self._counts[name] = self._counts.get(name, 0) + 1
+        self._digest.update(text.encode("utf-8", "surrogateescape"))
+        return event if problem is None else None
+
+    def finish(self) -> RunRecord:
+        """The record, after the last line.
+
+        Raises:
+            RecordError: no line came at all.
+        """
+        if self.record is None:
+            raise RecordError("the file is empty", 1)
+        if self.record.end is None:
+            self.record.problems.append(f"{self.lines + 1}: the end line is missing")
+        return self.record
 
 
 def _check_end(record: RunRecord, end: End, counts: dict[str, int], digest: str, number: int) -> None:
@@ -263,6 +300,15 @@ def _check(event: Event) -> None:
     start, end = getattr(event, "start_ns", None), getattr(event, "end_ns", None)
     if start is not None and end is not None and end < start:
         raise ValueError("it ends before it starts")
+    if isinstance(event, Pieces):
+        for token, piece in (*event.text.items(), *event.hex.items()):
+            _integer("a token", int(token), 0)
+            if not isinstance(piece, str):
+                raise ValueError(f"the piece of token {token} is not text")
+        for piece in event.text.values():
+            piece.encode()
+        for piece in event.hex.values():
+            bytes.fromhex(piece)
     if isinstance(event, RunHeader):
         if event.schema_version > SCHEMA_VERSION:
             raise ValueError(
