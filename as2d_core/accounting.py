@@ -7,7 +7,7 @@ one stage are merged before they are summed, so nested or adjacent spans are not
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from as2d_core.records import RunRecord, Span
+from as2d_core.records import METHODS, RunRecord, Span
 
 DRAFTER_WORK = frozenset({"draft", "publish", "convert", "prefill", "encode", "drain"})
 TARGET_WORK = frozenset({"step", "verify", "correct", "repair", "align"})
@@ -125,18 +125,19 @@ def boundaries(record: RunRecord) -> tuple[int, int] | None:
 
 
 def summarise(record: RunRecord) -> RunSummary:
-    """All figures of one run, complete or not."""
+    """All figures of one run, complete or not; an operation (calibration, collection) has no throughput."""
     tokens = record.tokens
     limits = boundaries(record)
     whole = account(record.spans, *limits) if limits is not None else None
     elapsed_ms = whole.total_ns / 1e6 if whole is not None and whole.total_ns > 0 else None
-    complete = record.status in ("eos", "capped")
+    decoding = record.request.method in METHODS
+    complete = decoding and record.status in ("eos", "capped")
     request, eos = record.marks.get("request"), record.marks.get("eos")
     own = [r.end_ns - r.start_ns - r.call_ns for r in record.rounds]
     return RunSummary(
         status=record.status,
         committed_tokens=len(tokens),
-        elapsed_ms=elapsed_ms,
+        elapsed_ms=elapsed_ms if decoding else None,
         response_ms=(eos.time_ns - request.time_ns) / 1e6 if request is not None and eos is not None else None,
         tps=len(tokens) / elapsed_ms * 1e3 if complete and elapsed_ms else None,
         rounds=len(record.rounds),
@@ -144,5 +145,5 @@ def summarise(record: RunRecord) -> RunSummary:
         accepted=sum(r.accepted for r in record.rounds),
         k1_rounds=sum(r.width == 1 for r in record.rounds),
         own_ms_per_round=sum(own) / len(own) / 1e6 if own else None,
-        account=whole,
+        account=whole if decoding else None,
     )

@@ -28,6 +28,8 @@ SPAN_KINDS = (
 )
 MARKS = ("request", "decode_start", "eos", "drained")
 METHODS = ("target-only", "sd", "specasr", "as2d")
+OPERATIONS = ("calibrate", "collect")
+"""What a runner does besides decoding: measure costs, collect a trajectory."""
 STATUSES = ("eos", "capped", "cancelled", "failed")
 
 
@@ -100,6 +102,8 @@ class Request:
     warm_up: bool = False
     group_id: str | None = None
     """Set of runs that were started together to be compared."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Parameters of an operation (``calibrate``); empty for a method."""
 
 
 class Event:
@@ -283,6 +287,47 @@ class SelfTest(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Sample(Event):
+    """One timing of a calibration; every repetition is kept, warm-ups are marked."""
+
+    kind: ClassVar[str] = "sample"
+    name: str
+    """``step``, ``verify``, ``draft``, ``refresh``, ``publish`` or ``loop``."""
+    value_ns: int
+    running: bool
+    """Whether the other model was working at the same time."""
+    width: int | None = None
+    offset_tokens: int | None = None
+    """Generated tokens in the cache before the call."""
+    repetition: int = 0
+    warm_up: bool = False
+    origin: str = "sweep"
+    """``sweep`` (isolated calls in random order) or ``episode`` (inside a real request)."""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectory(Event):
+    """What target and drafter say about one window, for replay."""
+
+    kind: ClassVar[str] = "trajectory"
+    target_tokens: tuple[int, ...]
+    """The target's greedy output, EOS included when it was reached."""
+    target_capped: bool
+    source: str
+    candidates: tuple[int, ...]
+    """The free-running drafter's tokens, EOS left out."""
+    confidences: tuple[float, ...]
+    source_capped: bool
+    forced: tuple[int, ...]
+    """The drafter's greedy token after each true prefix ``y[0..i-1]``; one per target token."""
+    forced_confidences: tuple[float, ...]
+    target_text: str = ""
+    batch_tokens: int = 8
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class End(Event):
     """Last line: how the run ended, and what a complete stream must contain."""
 
@@ -306,7 +351,21 @@ class Unknown(Event):
 
 
 EVENT_TYPES: dict[str, type[Event]] = {
-    cls.kind: cls for cls in (RunHeader, Span, Publication, Round, Mark, Pieces, Telemetry, SelfTest, End)
+    cls.kind: cls
+    for cls in (
+        RunHeader,
+        Span,
+        Publication,
+        Round,
+        Mark,
+        Pieces,
+        Telemetry,
+        Engine,
+        SelfTest,
+        Sample,
+        Trajectory,
+        End,
+    )
 }
 
 
@@ -323,6 +382,8 @@ class RunRecord:
     telemetry: list[Telemetry] = field(default_factory=list)
     engines: dict[str, Engine] = field(default_factory=dict)
     self_tests: list[SelfTest] = field(default_factory=list)
+    samples: list[Sample] = field(default_factory=list)
+    trajectories: list[Trajectory] = field(default_factory=list)
     end: End | None = None
     unknown: dict[str, int] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
@@ -374,6 +435,10 @@ class RunRecord:
                 self.engines[event.role] = event
             case SelfTest():
                 self.self_tests.append(event)
+            case Sample():
+                self.samples.append(event)
+            case Trajectory():
+                self.trajectories.append(event)
             case End():
                 self.end = event
             case Unknown():

@@ -4,9 +4,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from as2d_core.audio import read_audio
+from as2d_core.calibration.measure import plan_from
 from as2d_core.errors import RequestError, unknown_name
 from as2d_core.models.folder import check_pair, describe_model
-from as2d_core.records import METHODS, Request
+from as2d_core.records import METHODS, OPERATIONS, Request
 from as2d_core.runner.job import Job
 from as2d_core.runner.placement import choose
 
@@ -22,8 +23,10 @@ def check_request(request: Request) -> Job:
     Raises:
         RequestError, AudioError, ModelError, UnknownNameError: a sentence about what is wrong.
     """
-    if request.method not in METHODS:
-        raise unknown_name("method", request.method, list(METHODS))
+    if request.method not in METHODS + OPERATIONS:
+        raise unknown_name("method", request.method, [*METHODS, *OPERATIONS])
+    if request.method == "calibrate":
+        plan_from(request.options)
     _check_numbers(request)
     target = describe_model(Path(request.target.path))
     drafter = None

@@ -134,6 +134,35 @@ class _Server:
         draft = self._branch.draft_adaptive(committed, cap, threshold, old, old_confidences)
         self._pipe.send(("draft", draft))
 
+    def _on_forced(self, tokens: list[int]) -> None:
+        """The greedy token after each true prefix: the first is prefill's, then one forward a token."""
+        token, confidence = self._model.first
+        greedy, confidences = [token], [confidence]
+        self._model.keep(0)
+        self._branch.restart()
+        for known in tokens[:-1]:
+            rows = self._model.forward([known])
+            greedy.append(rows.greedy[-1])
+            confidences.append(rows.confidences[-1])
+        self._model.keep(0)
+        self._pipe.send(("forced", greedy, confidences))
+
+    def _on_busy(self, length_tokens: int) -> None:
+        """Draft over and over until a message arrives, to be measured beside; reports every forward."""
+        times: list[int] = []
+        self._branch.restart()
+        while not self._pipe.poll():
+            self._model.keep(0)
+            token = self._model.first[0]
+            for _ in range(length_tokens):
+                rows = self._paced.forward([token])
+                times.append(rows.end_ns - rows.start_ns)
+                token = rows.greedy[-1]
+                if self._pipe.poll():
+                    break
+        self._model.keep(0)
+        self._pipe.send(("busy", times))
+
     def _on_timing(self, width: int, offset: int, repetitions: int) -> None:
         """Calibration: time forwards of one width at a cache offset; the cache holds dummy tokens."""
         times = []

@@ -107,6 +107,31 @@ class DrafterProcess:
         start_ns, end_ns = self.receive("instructed", PREFILL_DEADLINE_S)[1]
         return Span("drafter", "prefill", start_ns, end_ns)
 
+    # -- operations -----------------------------------------------------------------------------
+
+    def forced(self, tokens: Sequence[int]) -> tuple[list[int], list[float]]:
+        """Greedy tokens and confidences after each true prefix of ``tokens``."""
+        self.send("forced", list(tokens))
+        _, greedy, confidences = self.receive("forced", PREFILL_DEADLINE_S)
+        return greedy, confidences
+
+    def timing(self, width: int, offset_tokens: int, repetitions: int) -> list[int]:
+        """Nanoseconds of ``repetitions`` forwards of one width at a cache offset."""
+        self.send("timing", width, offset_tokens, repetitions)
+        times: list[int] = self.receive("times", DRAFT_DEADLINE_S)[1]
+        return times
+
+    def start_busy(self, length_tokens: int) -> None:
+        """Let it draft over and over until ``stop_busy``."""
+        self.send("busy", length_tokens)
+
+    def stop_busy(self) -> list[int]:
+        """End ``start_busy``; returns nanoseconds of every forward."""
+        self.send("stop")
+        times: list[int] = self.receive("busy", DRAIN_DEADLINE_S)[1]
+        self.receive("stopped", DRAIN_DEADLINE_S)
+        return times
+
 
 class RemoteSerialDrafter:
     """``engines.base.SerialDrafter`` over the pipe."""

@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from multiprocessing.connection import Connection
 from typing import Any
 
+from as2d_core.calibration.measure import calibrate
 from as2d_core.clock import now_ns
+from as2d_core.collection.observe import collect
 from as2d_core.engines.mnn import MnnModel, Settings
 from as2d_core.engines.padded import PaddedTarget, WidthPolicy
 from as2d_core.engines.self_test import as_event, find_exact_widths
@@ -14,7 +16,7 @@ from as2d_core.errors import As2dError, RequestError
 from as2d_core.methods import method
 from as2d_core.methods.base import Outcome
 from as2d_core.models.folder import ModelInfo
-from as2d_core.records import Engine, Event, Mark, Pieces, Publication, Request, Round, SelfTest, Span
+from as2d_core.records import METHODS, Engine, Event, Mark, Pieces, Publication, Request, Round, SelfTest, Span
 from as2d_core.runner.device import cpu_name
 from as2d_core.runner.job import Job
 from as2d_core.runner.placement import pin
@@ -158,13 +160,36 @@ class Session:
         recorder.flush()
         gc.disable()
         try:
-            outcome = method(request.method)(target, self._proposer(request, drafter, recorder), request, recorder)
+            outcome = self._work(target, policy, drafter, request, recorder)
         finally:
             gc.enable()
         recorder.add(Mark("eos", outcome.eos_ns), Mark("drained", outcome.end_ns))
         if drafter is not None and not drafter.alive:
             self._drafter = None
         return outcome
+
+    def _work(
+        self,
+        target: PaddedTarget,
+        policy: WidthPolicy,
+        drafter: DrafterProcess | None,
+        request: Request,
+        recorder: PipeRecorder,
+    ) -> Outcome:
+        if request.method in METHODS:
+            return method(request.method)(target, self._proposer(request, drafter, recorder), request, recorder)
+        model = self._model
+        if drafter is None or model is None:
+            raise RequestError(f"{request.method} needs both models.")
+        if request.method == "collect":
+            return collect(target, drafter, request, recorder)
+
+        def prepare() -> None:
+            drafter.start_instruction()
+            model.instruct(model.instruction_ids(request.instruction))
+            drafter.instructed()
+
+        return calibrate(model, policy, drafter, request, recorder, prepare)
 
     def _proposer(self, request: Request, drafter: DrafterProcess | None, recorder: PipeRecorder) -> Any:
         if drafter is None:
@@ -220,7 +245,7 @@ class Session:
 
     def _check_widths(self, request: Request, policy: WidthPolicy) -> None:
         """Refuse a request whose widest verification would not be exact here."""
-        if request.method == "target-only":
+        if request.method not in ("sd", "specasr", "as2d"):
             return
         asked = {"as2d": request.budget, "specasr": request.draft_cap}.get(request.method)
         width = request.width if request.method == "sd" else (asked or 0) + 1

@@ -1,0 +1,199 @@
+"""From calibration samples to a cost profile (D.2.3, D.2.4).
+
+Means keep every formal repetition; warm-ups are left out; concurrent costs are measured directly
+where there are at least five observations, otherwise the median concurrent/idle ratio extends the
+idle cost, unclipped, and the width is flagged.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from as2d_core.errors import ProfileError
+from as2d_core.profiles.profile import Profile, ProfiledModel, Provenance, Spread, Stability
+from as2d_core.records import RunRecord, Sample
+
+LEAST_OBSERVATIONS = 5
+MEASURED = Provenance("measured")
+
+Cells = Mapping[int, list[float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """Concurrent over idle cost of one width."""
+
+    width: int
+    ratio: float
+    observations: int
+
+
+def fit_profile(records: Sequence[RunRecord], profile_id: str, name: str) -> Profile:
+    """One profile from calibration runs of one device and one pair of models.
+
+    Args:
+        records: complete runs of method ``calibrate``; several windows pool their samples.
+
+    Raises:
+        ProfileError: there is no complete run, the runs differ in device, models or settings, or a
+            cost was not measured at all.
+    """
+    _same_setting(records)
+    samples = [s for record in records for s in record.samples if not s.warm_up]
+    idle, concurrent = _verify(samples, running=False), _verify(samples, running=True)
+    if 1 not in idle:
+        raise ProfileError("The calibration holds no verification of width 1; run it again to its end.")
+    ratios = concurrent_ratios(idle, concurrent)
+    median = float(np.median([r.ratio for r in ratios if r.observations >= LEAST_OBSERVATIONS] or [1.0]))
+    spread = {f"verify_idle_ms.{k}": Spread.of(tuple(v)) for k, v in idle.items()}
+    verify_concurrent: dict[int, float] = {}
+    extrapolated = []
+    provenance: dict[str, Provenance] = {f"verify_idle_ms.{k}": MEASURED for k in idle}
+    for width, values in idle.items():
+        key = f"verify_concurrent_ms.{width}"
+        if len(concurrent.get(width, [])) >= LEAST_OBSERVATIONS:
+            spread[key] = Spread.of(tuple(concurrent[width]))
+            verify_concurrent[width] = spread[key].mean_ms
+            provenance[key] = MEASURED
+        else:
+            verify_concurrent[width] = float(np.mean(values)) * median
+            extrapolated.append(width)
+            provenance[key] = Provenance("fitted", f"idle cost times the median concurrent ratio {median:.3f}")
+    scalars = {
+        "target_step_ms": _ms(samples, "step", running=False),
+        "draft_serial_ms": _draft(samples, running=False),
+        "draft_overlapped_ms": _draft(samples, running=True),
+        "publish_ms": _ms(samples, "publish", running=True),
+        "loop_ms": _ms(samples, "loop", running=True),
+    }
+    for key, values in scalars.items():
+        if not values:
+            raise ProfileError(f"The calibration holds no samples for {key}; run it again with episodes.")
+        spread[key] = Spread.of(tuple(values))
+        provenance[key] = MEASURED
+    refresh = _refresh(samples)
+    for key in ("refresh_base_ms", "refresh_token_ms") if refresh else ():
+        provenance[key] = Provenance("fitted", "line through the measured refresh widths")
+    first = records[0]
+    target, drafter = first.engines["target"], first.engines["drafter"]
+    return Profile(
+        id=profile_id,
+        name=name,
+        kind="measured",
+        target_step_ms=spread["target_step_ms"].mean_ms,
+        verify_idle_ms={k: spread[f"verify_idle_ms.{k}"].mean_ms for k in idle},
+        verify_concurrent_ms=verify_concurrent,
+        loop_ms=spread["loop_ms"].mean_ms,
+        draft_serial_ms=spread["draft_serial_ms"].mean_ms,
+        draft_overlapped_ms=spread["draft_overlapped_ms"].mean_ms,
+        publish_ms=spread["publish_ms"].mean_ms,
+        refresh_base_ms=refresh[0] if refresh else None,
+        refresh_token_ms=refresh[1] if refresh else None,
+        search_max_budget=max(idle) - 1,
+        extrapolated_concurrent=tuple(extrapolated),
+        exact_widths=target.widths,
+        device=dict(first.header.device),
+        models={
+            "target": ProfiledModel(target.model, target.model_sha256),
+            "drafter": ProfiledModel(drafter.model, drafter.model_sha256),
+        },
+        provenance=provenance,
+        spread=spread,
+        stability=judge_stability(samples),
+        created_at=first.header.created_at,
+        versions={**first.header.versions, "mnn": target.mnn_version},
+    )
+
+
+def concurrent_ratios(idle: Cells, concurrent: Cells) -> list[Ratio]:
+    """Concurrent/idle cost per width, unclipped: values below one are kept."""
+    return [
+        Ratio(k, float(np.mean(v) / np.mean(idle[k])), len(v)) for k, v in sorted(concurrent.items()) if k in idle and v
+    ]
+
+
+def judge_stability(samples: Sequence[Sample]) -> Stability:
+    """Can these costs be trusted to repeat? Looks at spread, drift and stragglers within cells."""
+    cells: dict[tuple[str, int | None, int | None, bool], list[Sample]] = defaultdict(list)
+    for s in samples:
+        if s.origin == "sweep" and s.name in ("verify", "step"):
+            cells[s.name, s.width, s.offset_tokens, s.running].append(s)
+    usable = [group for group in cells.values() if len(group) >= 3]
+    if not usable:
+        return Stability("unknown", "fewer than three repetitions of every cell")
+    values = [np.array([s.value_ns for s in group], dtype=float) for group in usable]
+    variation = float(np.median([v.std(ddof=1) / v.mean() for v in values]))
+    last = max(s.repetition for group in usable for s in group)
+    drifts = [
+        np.median([s.value_ns for s in group if s.repetition == last])
+        / np.median([s.value_ns for s in group if s.repetition == 0])
+        for group in usable
+        if {0, last} <= {s.repetition for s in group}
+    ]
+    drift = float(np.median(drifts)) - 1.0 if drifts else 0.0
+    stragglers = float(np.mean([v.max() > 1.5 * np.median(v) for v in values]))
+    reasons = []
+    if variation > 0.10:
+        reasons.append(f"typical spread {variation:.0%} of the mean")
+    if abs(drift) > 0.08:
+        reasons.append(f"costs drifted by {drift:+.0%} from the first to the last repetition")
+    if stragglers > 0.15:
+        reasons.append(f"{stragglers:.0%} of the cells hold a call over 1.5 times their median")
+    if reasons:
+        return Stability("unstable", "; ".join(reasons))
+    return Stability("stable", f"typical spread {variation:.1%}, drift {drift:+.1%} over {last + 1} repetitions")
+
+
+def _same_setting(records: Sequence[RunRecord]) -> None:
+    if not records:
+        raise ProfileError("There is no calibration run to fit.")
+    for record in records:
+        if record.request.method != "calibrate" or record.status != "eos":
+            raise ProfileError(f"Run {record.run_id} is no complete calibration (status {record.status}).")
+        if not {"target", "drafter"} <= set(record.engines):
+            raise ProfileError(f"Run {record.run_id} does not say which models ran.")
+    keys = {
+        (
+            str(r.header.device.get("cpu")),
+            *((e.model_sha256, e.threads, e.precision, e.memory, e.mnn_version) for _, e in sorted(r.engines.items())),
+            r.request.drafter_pace_ms,
+        )
+        for r in records
+    }
+    if len(keys) > 1:
+        raise ProfileError("The calibration runs differ in device, models or settings; fit them apart.")
+
+
+def _verify(samples: Sequence[Sample], *, running: bool) -> dict[int, list[float]]:
+    cells: dict[int, list[float]] = defaultdict(list)
+    for s in samples:
+        if s.name == "verify" and s.origin == "sweep" and s.running == running and s.width is not None:
+            cells[s.width].append(s.value_ns / 1e6)
+    return dict(sorted(cells.items()))
+
+
+def _ms(samples: Sequence[Sample], name: str, *, running: bool) -> list[float]:
+    chosen = [s for s in samples if s.name == name and s.running == running]
+    episodes = [s for s in chosen if s.origin == "episode"]
+    return [s.value_ns / 1e6 for s in episodes or chosen]
+
+
+def _draft(samples: Sequence[Sample], *, running: bool) -> list[float]:
+    """Cadence of real drafting where it was observed (a batch's span over its forwards)."""
+    chosen = [s for s in samples if s.name == "draft" and s.running == running]
+    episodes = [s for s in chosen if s.origin == "episode"]
+    values: list[float] = []
+    for s in episodes:
+        values += [s.value_ns / 1e6] * int(s.extra.get("operations", 1))
+    return values or [s.value_ns / 1e6 for s in chosen]
+
+
+def _refresh(samples: Sequence[Sample]) -> tuple[float, float] | None:
+    """Base and per-token cost of a batched refresh, from a least-squares line."""
+    points = [(s.width, s.value_ns / 1e6) for s in samples if s.name == "refresh" and s.width is not None]
+    if len({w for w, _ in points}) < 2:
+        return None
+    slope, base = np.polyfit([w for w, _ in points], [v for _, v in points], 1)
+    return max(0.0, float(base)), max(0.0, float(slope))

@@ -1,0 +1,1 @@
+"""Trajectories from real models: observed on a device, one window a request, put together on the host."""
