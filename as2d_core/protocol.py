@@ -77,7 +77,7 @@ def decode(text: str, line: int | None = None) -> Event:
     if len(text) > MAX_LINE_BYTES:
         raise RecordError(f"the line has {len(text)} characters, more than any event can have", line)
     try:
-        body = json.loads(text, parse_constant=_refuse_constant)
+        body = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         raise RecordError(f"not a whole line of JSON ({error})", line) from error
     if not isinstance(body, dict):
@@ -309,6 +309,8 @@ def _check(event: Event) -> None:
             piece.encode()
         for piece in event.hex.values():
             bytes.fromhex(piece)
+    if isinstance(event, Pieces):
+        _check_pieces(event)
     if isinstance(event, RunHeader):
         if event.schema_version > SCHEMA_VERSION:
             raise ValueError(
@@ -340,6 +342,24 @@ def _integer(name: str, value: Any, least: int | None) -> None:
         raise ValueError(f"{name} is not a whole number")
     if least is not None and value < least:
         raise ValueError(f"{name} is {value}, below {least}")
+    if abs(value) >= 2**63:
+        raise ValueError(f"{name} has more than 64 bits")
+
+
+def _check_pieces(event: Pieces) -> None:
+    for token in (*event.text, *event.hex):
+        _integer("a token id", int(token), 0)
+    for text in event.text.values():
+        text.encode()
+    for digits in event.hex.values():
+        bytes.fromhex(digits)
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if value in (float("inf"), float("-inf")):
+        raise ValueError(f"{digits} is larger than any number can be")
+    return value
 
 
 def _refuse_constant(name: str) -> Any:
