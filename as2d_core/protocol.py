@@ -309,8 +309,6 @@ def _check(event: Event) -> None:
             piece.encode()
         for piece in event.hex.values():
             bytes.fromhex(piece)
-    if isinstance(event, Pieces):
-        _check_pieces(event)
     if isinstance(event, RunHeader):
         if event.schema_version > SCHEMA_VERSION:
             raise ValueError(
@@ -344,15 +342,6 @@ def _integer(name: str, value: Any, least: int | None) -> None:
         raise ValueError(f"{name} is {value}, below {least}")
     if abs(value) >= 2**63:
         raise ValueError(f"{name} has more than 64 bits")
-
-
-def _check_pieces(event: Pieces) -> None:
-    for token in (*event.text, *event.hex):
-        _integer("a token id", int(token), 0)
-    for text in event.text.values():
-        text.encode()
-    for digits in event.hex.values():
-        bytes.fromhex(digits)
 
 
 def _finite(digits: str) -> float:
