@@ -111,6 +111,7 @@ class MnnModel:
         self._logical = 0
         self._physical = 0
         self._first: tuple[int, float] | None = None
+        self._pieces: dict[int, bytes] = {}
         self.warm: set[int] = set()
         """Widths that MNN has allocated for."""
 
@@ -222,11 +223,14 @@ class MnnModel:
 
     def piece(self, token: int) -> bytes:
         """Bytes of one token; a token may hold part of a UTF-8 character."""
-        try:
-            text: str = self._llm.tokenizer_decode(token)
-        except UnicodeDecodeError as error:
-            return bytes(error.object)
-        return text.encode()
+        known = self._pieces.get(token)
+        if known is None:
+            try:
+                known = str(self._llm.tokenizer_decode(token)).encode()
+            except UnicodeDecodeError as error:
+                known = bytes(error.object)
+            self._pieces[token] = known
+        return known
 
     # -- inside ---------------------------------------------------------------------------------
 

@@ -2,12 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 from as2d_core.engines.base import Recorder, Target
-from as2d_core.errors import unknown_name
-from as2d_core.records import METHODS, Request
+from as2d_core.records import Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,25 +23,6 @@ class Outcome:
 
 
 Decode = Callable[[Target, Any, Request, Recorder], Outcome]
-
-_MODULES = {
-    "target-only": "target_only",
-    "sd": "standard_sd",
-    "specasr": "specasr",
-    "as2d": "as2d",
-}
-
-
-def method(name: str) -> Decode:
-    """The decode function of a method.
-
-    Raises:
-        UnknownNameError: there is no such method.
-    """
-    if name not in _MODULES:
-        raise unknown_name("method", name, list(METHODS))
-    decode: Decode = import_module(f"as2d_core.methods.{_MODULES[name]}").decode
-    return decode
 
 
 def finished(tokens: list[int], eos: int, cap: int, recorder: Recorder) -> str | None:

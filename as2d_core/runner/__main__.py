@@ -21,6 +21,7 @@ from as2d_core.errors import As2dError
 from as2d_core.protocol import request_from_json
 from as2d_core.records import Request
 from as2d_core.runner.coordinator import Coordinator
+from as2d_core.runner.placement import step_back
 
 MAX_REQUEST_CHARACTERS = 100_000
 
@@ -60,6 +61,7 @@ def _serve(stream: TextIO, out: TextIO) -> int:
         out.write(text)
         out.flush()
 
+    step_back()
     coordinator = Coordinator(write)
     requests: queue.Queue[Request | str | None] = queue.Queue()
     stopping = threading.Event()

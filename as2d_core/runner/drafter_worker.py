@@ -3,6 +3,7 @@
 import gc
 import os
 from collections.abc import Sequence
+from dataclasses import astuple
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy.typing as npt
 from as2d_core.clock import now_ns
 from as2d_core.engines.drafting import BranchDrafter, Rows
 from as2d_core.models.folder import describe_model
+from as2d_core.runner.pipes import asker, send, wait_briefly
 from as2d_core.runner.placement import pin
 from as2d_core.sources.autoregressive import Batch, produce
 
@@ -65,6 +67,7 @@ def main(pipe: Connection, folder: str, settings: Any, cores: tuple[int, ...]) -
     server = _Server(pipe, model)
     while True:
         try:
+            server.await_message()
             message = pipe.recv()
         except (EOFError, OSError):
             os._exit(0)  # the target process is gone; a live logits Var could crash an ordinary exit
@@ -82,6 +85,17 @@ class _Server:
         self._paced: PacedModel = PacedModel(model, None)
         self._branch = BranchDrafter(self._paced)
         self._ids: list[int] = []
+        self._asked = asker(pipe)
+        self._spin_s = 0.0
+        self._serial = False
+
+    def await_message(self) -> None:
+        """While a serial method is at work, do not fall asleep between its rounds."""
+        if self._serial and self._spin_s:
+            self._serial = wait_briefly(self._asked, self._spin_s)
+
+    def _on_spin(self, seconds: float) -> None:
+        self._spin_s = seconds
 
     def handle(self, what: str, *args: Any) -> None:
         getattr(self, f"_on_{what}")(*args)
@@ -106,15 +120,15 @@ class _Server:
 
     def _on_source(self, batch_tokens: int, max_tokens: int) -> None:
         """Free-running production; a message from the target means stop."""
-        stop = False
+        stop, asked = False, self._asked
 
         def cancelled() -> bool:
             nonlocal stop
-            stop = stop or self._pipe.poll()
+            stop = stop or asked()
             return stop
 
         def publish(batch: Batch) -> None:
-            self._pipe.send(("batch", batch))
+            send(self._pipe, ("batch", astuple(batch)))
 
         gc.disable()
         try:
@@ -126,13 +140,15 @@ class _Server:
         self._pipe.send(("stopped", now_ns()))
 
     def _on_fixed(self, committed: list[int], count: int) -> None:
-        self._pipe.send(("draft", self._branch.draft_fixed(committed, count)))
+        send(self._pipe, ("draft", self._branch.draft_fixed(committed, count)))
+        self._serial = True
 
     def _on_adaptive(
         self, committed: list[int], cap: int, threshold: float | None, old: list[int], old_confidences: list[float]
     ) -> None:
         draft = self._branch.draft_adaptive(committed, cap, threshold, old, old_confidences)
-        self._pipe.send(("draft", draft))
+        send(self._pipe, ("draft", draft))
+        self._serial = True
 
     def _on_forced(self, tokens: list[int]) -> None:
         """The greedy token after each true prefix: the first is prefill's, then one forward a token."""

@@ -50,6 +50,21 @@ def pin(cores: tuple[int, ...]) -> tuple[int, ...] | None:
     return allowed_cores() or None
 
 
+def step_back() -> None:
+    """Let this process not push a model from its core when it wakes up: it only relays."""
+    _schedule("SCHED_BATCH")
+
+
+def step_forward() -> None:
+    """Undo an inherited ``step_back``: this process runs a model."""
+    _schedule("SCHED_OTHER")
+
+
+def _schedule(policy: str) -> None:
+    with suppress(OSError, AttributeError):  # Linux only
+        os.sched_setscheduler(0, getattr(os, policy), os.sched_param(0))
+
+
 def _physical_cores(allowed: tuple[int, ...]) -> list[list[int]]:
     """Allowed logical cores grouped by physical core, fastest first where clocks differ."""
     groups: dict[str, list[int]] = defaultdict(list)

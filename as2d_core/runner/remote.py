@@ -13,19 +13,22 @@ from as2d_core.errors import DrafterLostError, EngineError
 from as2d_core.records import Publication, Span
 from as2d_core.runner import drafter_worker
 from as2d_core.runner.exit_reason import exit_reason
+from as2d_core.runner.pipes import asker, send, wait_briefly
 from as2d_core.sources.autoregressive import Batch
 
 LOAD_DEADLINE_S = 120.0
 PREFILL_DEADLINE_S = 60.0
 DRAFT_DEADLINE_S = 30.0
 DRAIN_DEADLINE_S = 10.0
+SPIN_S = 0.05
+"""Longer than a verification of the demo models; a real phone's waits are longer than any wake-up."""
 
 
 class DrafterProcess:
     """Owns the drafter process. Every wait has a deadline, every death a reason."""
 
-    def __init__(self, folder: str, settings: Settings, cores: tuple[int, ...]) -> None:
-        """Start and load it.
+    def __init__(self, folder: str, settings: Settings, cores: tuple[int, ...], own_cores: bool = False) -> None:
+        """Start and load it. ``own_cores``: it shares no core with the target, so both may spin.
 
         Raises:
             DrafterLostError: it died while loading.
@@ -38,7 +41,11 @@ class DrafterProcess:
         )
         self.process.start()
         far.close()
+        self.asked = asker(self.pipe)
+        self._spin_s = 0.0
         _, self.mnn_version, self.cores, self.loaded = self.receive("loaded", LOAD_DEADLINE_S)
+        self._spin_s = SPIN_S if own_cores else 0.0
+        self.send("spin", self._spin_s)
 
     @property
     def alive(self) -> bool:
@@ -51,7 +58,7 @@ class DrafterProcess:
             DrafterLostError: nobody is there to take it.
         """
         try:
-            self.pipe.send(message)
+            send(self.pipe, message)
         except (BrokenPipeError, OSError) as error:
             raise self.lost() from error
 
@@ -63,6 +70,8 @@ class DrafterProcess:
             EngineError: it answers with an error.
         """
         try:
+            if self._spin_s:
+                wait_briefly(self.asked, self._spin_s)
             if not self.pipe.poll(deadline_s):
                 self.kill()
                 raise DrafterLostError(f"The drafter did not answer within {deadline_s:g} s and was stopped.")
@@ -181,12 +190,11 @@ class RemoteSource:
 
     def poll(self) -> list[Publication]:
         batches: list[Publication] = []
-        pipe = self._process.pipe
         while self._running:
             try:
-                if not pipe.poll():
+                if not self._process.asked():
                     break
-                batches += self._take(pipe.recv())
+                batches += self._take(self._process.pipe.recv())
             except (EOFError, OSError) as error:
                 if batches:
                     break  # hand out what came before; the next poll reports the loss
@@ -210,7 +218,7 @@ class RemoteSource:
     def _take(self, message: tuple[Any, ...]) -> list[Publication]:
         if message[0] == "error":
             raise EngineError(f"The drafter failed: {message[1]}")
-        batch: Batch = message[1]
+        batch = Batch(*message[1])
         spans = []
         if self._previous is not None:
             spans.append(Span("drafter", "publish", self._previous.draft_end_ns, batch.draft_start_ns, operations=0))

@@ -19,16 +19,18 @@ from as2d_core.models.folder import ModelInfo
 from as2d_core.records import METHODS, Engine, Event, Mark, Pieces, Publication, Request, Round, SelfTest, Span
 from as2d_core.runner.device import cpu_name
 from as2d_core.runner.job import Job
-from as2d_core.runner.placement import pin
+from as2d_core.runner.pipes import asker, send
+from as2d_core.runner.placement import pin, step_forward
 from as2d_core.runner.remote import DrafterProcess, RemoteSerialDrafter, RemoteSource
 
-FLUSH_NS = 25_000_000
+FLUSH_NS = 60_000_000
 """Events travel at most this often while decoding: every message wakes another process."""
 
 
 def main(pipe: Connection) -> None:
     """Serve the coordinator until it goes away."""
     os.dup2(2, 1)  # MNN prints to standard output, which belongs to the protocol
+    step_forward()
     session = Session(pipe)
     while True:
         try:
@@ -47,6 +49,7 @@ class PipeRecorder:
 
     def __init__(self, pipe: Connection, piece: Any = None) -> None:
         self._pipe = pipe
+        self._asked = asker(pipe)
         self.piece = piece
         self._events: list[Event] = []
         self._known: set[int] = set()
@@ -61,7 +64,7 @@ class PipeRecorder:
             self.flush()
 
     def cancelled(self) -> bool:
-        if not self._cancelled and self._pipe.poll():
+        if not self._cancelled and self._asked():
             self._cancelled = self._pipe.recv()[0] == "cancel"
         return self._cancelled
 
@@ -69,7 +72,7 @@ class PipeRecorder:
         """Send what has gathered."""
         if self._events:
             pieces = self._new_pieces(self._events)
-            self._pipe.send(("events", [*pieces, *self._events]))
+            send(self._pipe, ("events", [*pieces, *self._events]))
             self._events = []
         self._flushed_ns = now_ns()
 
@@ -156,9 +159,9 @@ class Session:
         if drafter is not None:
             recorder.add(drafter.instructed())
         target = PaddedTarget(model, policy, request.plain_step)
-        recorder.add(Mark("decode_start", now_ns(), model.first[0]))
         recorder.flush()
         gc.disable()
+        recorder.add(Mark("decode_start", now_ns(), model.first[0]))
         try:
             outcome = self._work(target, policy, drafter, request, recorder)
         finally:
@@ -221,7 +224,9 @@ class Session:
             self._drafter.kill()
             self._drafter = None
         self._drafter_heard = None
-        self._drafter = DrafterProcess(str(job.drafter.path), settings, job.placement.drafter_cores)
+        cores = job.placement.drafter_cores
+        own_cores = bool(cores) and not set(cores) & set(job.placement.target_cores)
+        self._drafter = DrafterProcess(str(job.drafter.path), settings, cores, own_cores)
         self._drafter_key = key
         recorder.add(Span("drafter", "load", *self._drafter.loaded))
         return self._drafter
