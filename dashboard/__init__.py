@@ -1,0 +1,1 @@
+"""The dashboard: pages show, views draw, services fetch."""

@@ -1,0 +1,144 @@
+"""How is a number written? Times, throughput, shares, differences, counts, and what is missing.
+
+``None`` and NaN are "n/a", never 0. Everything here returns plain text without markup.
+"""
+
+import math
+from dataclasses import dataclass
+
+NA = "n/a"
+MINUS = "\N{MINUS SIGN}"
+
+
+def missing(value: float | None) -> bool:
+    """Whether there is no number to show."""
+    return value is None or not math.isfinite(value)
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """A number with ``digits`` significant digits, thousands separated, never in exponent form."""
+    if value == 0:
+        return "0"
+    decimals = digits - 1 - math.floor(math.log10(abs(value)))
+    rounded = round(value, decimals)
+    if rounded != 0:  # 99.96 becomes 100, which has one digit more in front of the point
+        decimals = digits - 1 - math.floor(math.log10(abs(rounded)))
+    return _sign(f"{rounded:,.{max(decimals, 0)}f}")
+
+
+def duration(value_ms: float | None) -> str:
+    """A time with three significant digits: µs below 1 ms, ms below 1 s, then s (``59.4 ms``, ``7.28 s``)."""
+    if missing(value_ms):
+        return NA
+    size = abs(value_ms)
+    if size == 0:
+        return "0 ms"
+    if size < 0.9995:
+        return f"{significant(value_ms * 1e3)} µs"
+    if size < 999.5:
+        return f"{significant(value_ms)} ms"
+    return f"{significant(value_ms / 1e3)} s"
+
+
+def whole_ms(value_ms: float | None) -> str:
+    """A time in whole milliseconds, for sums that a reader adds up (``7,282 ms``); finer below 10 ms."""
+    if missing(value_ms):
+        return NA
+    if value_ms != 0 and abs(value_ms) < 10:
+        return f"{significant(value_ms)} ms"
+    return _sign(f"{value_ms:,.0f} ms")
+
+
+def tps(value: float | None) -> str:
+    """Throughput in committed tokens per second (``27.92 tok/s``)."""
+    return NA if missing(value) else f"{value:,.2f} tok/s"
+
+
+def share(value: float | None) -> str:
+    """A fraction of 1 as a percentage with one decimal (``0.068`` is ``6.8 %``)."""
+    return NA if missing(value) else _sign(f"{value * 100:,.1f} %")
+
+
+def part(count: int | None, whole: int | None) -> str:
+    """``accepted of proposed`` with its share; no share of nothing."""
+    if count is None or whole is None:
+        return NA
+    return f"{count:,} of {whole:,} ({share(count / whole)})" if whole else f"{count:,} of 0"
+
+
+def signed_percent(value: float | None, interval: tuple[float, float] | None = None) -> str:
+    """A difference in percent with its interval (``+64.6 % [61.2, 67.9]``); arguments are percentages."""
+    if missing(value):
+        return NA
+    text = _sign(f"{value:+,.1f} %")
+    if interval is None or any(missing(end) for end in interval):
+        return text
+    return text + f" [{_sign(f'{interval[0]:.1f}')}, {_sign(f'{interval[1]:.1f}')}]"
+
+
+def times_faster(value: float | None) -> str:
+    """A ratio of throughputs (``1.64×``)."""
+    return NA if missing(value) else f"{value:,.2f}×"
+
+
+def count(value: float | None) -> str:
+    """A number of things (``94,511``)."""
+    return NA if missing(value) else _sign(f"{value:,.0f}")
+
+
+def sample_size(value: int | None) -> str:
+    """How many there are behind a mean (``n = 12``)."""
+    return f"n = {count(value)}"
+
+
+def size(value_bytes: float | None) -> str:
+    """A size in powers of 1,000 (``20.1 MB``)."""
+    if missing(value_bytes):
+        return NA
+    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if abs(value_bytes) >= scale * 0.9995:
+            return f"{significant(value_bytes / scale)} {unit}"
+    return f"{value_bytes:,.0f} B"
+
+
+def temperature(value_c: float | None) -> str:
+    """A temperature (``36.5 °C``)."""
+    return NA if missing(value_c) else _sign(f"{value_c:.1f} °C")
+
+
+def power(value_w: float | None) -> str:
+    """An electrical power (``4.21 W``)."""
+    return NA if missing(value_w) else f"{significant(value_w)} W"
+
+
+def _sign(text: str) -> str:
+    return text.replace("-", MINUS)
+
+
+@dataclass(frozen=True, slots=True)
+class Badge:
+    """What a number is, in one word, and what that word means."""
+
+    label: str
+    meaning: str
+
+
+_BADGES = {
+    "measured": "Timed on the device's own clock while the models ran.",
+    "replayed": "Recorded tokens under a profile's costs: the decisions are real, the times are computed.",
+    "published": "Taken from the paper's text or tables.",
+    "solved": "Follows arithmetically from published figures.",
+    "inferred": "Concluded from published figures under an assumption.",
+    "guessed": "Not published and not solvable; a plausible value.",
+    "fitted": "Adjusted until a published result came out.",
+    "synthetic": "Tokens made to reproduce published totals; nobody said them.",
+    "virtual": "Ran on a virtual phone or clock, not on hardware.",
+    "emulated": "The drafter was slowed down on purpose to stand for a slower one.",
+}
+
+
+def badge(label: str | None) -> Badge:
+    """The badge of a label; one that this version does not know is shown as it is."""
+    if not label:
+        return Badge("unlabelled", "Where this number comes from is not recorded.")
+    return Badge(label, _BADGES.get(label, "This version does not know this label."))

@@ -1,0 +1,380 @@
+"""Which marks are drawn for a window of time? At most a fixed number of bars, neighbours merged when there are more.
+
+Coordinates are milliseconds and shares of a lane's height (0 bottom, 1 top); where lanes lie is the figure's business.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dashboard.views import numbers, text
+from dashboard.views.timeline_info import Flags, Floats, Ints, RoundColumns, SpanColumns, TimelineInfo
+
+MAX_BARS = 2_000
+"""Bars that a browser draws and zooms without a wait."""
+TARGET_SHARE = 0.7
+"""Part of the bars that the target's lane may use; the drafter's lane has the rest."""
+MAX_ARROWS = 120
+MAX_LINE_POINTS = 2_000
+MAX_LABELLED = 300
+"""Bars that may carry a number of their own."""
+
+PIECES = ("alone", "accepted", "reused", "rejected")
+"""What a target bar is made of, from the bottom up."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Bars:
+    """Bars of one role in one lane. ``custom`` rows are (round index or -1, merged rounds or spans)."""
+
+    lane: str
+    role: str
+    start_ms: Floats
+    length_ms: Floats
+    bottom: Floats
+    height: Floats
+    hover: tuple[str, ...]
+    custom: Ints
+    labels: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.start_ms)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Line:
+    """A step line in data units, thinned to what a screen can show."""
+
+    time_ms: Floats
+    values: Floats
+    hover: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Detail:
+    """Everything that a timeline shows of one window."""
+
+    window_ms: tuple[float, float]
+    bars: tuple[Bars, ...]
+    corrections_ms: Floats
+    """Ends of the rounds that emitted a correction; empty when rounds are merged."""
+    depth: Line
+    arrows: NDArray[np.float64]
+    """Rows of (publication time, start of the first round that used the batch), ms."""
+    rounds_a_bar: int
+    spans_a_bar: int
+    rounds_in_view: int
+    note: str
+    """What was merged or left out; empty when every round has its own bar."""
+
+    @property
+    def bar_count(self) -> int:
+        return sum(len(b) for b in self.bars)
+
+
+def detail(info: TimelineInfo, window_ms: tuple[float, float] | None = None, max_bars: int = MAX_BARS) -> Detail:
+    """Choose the marks for a window (``None``: the whole run).
+
+    A run that fits is returned whole even for a narrower window, so that a browser can pan without asking again.
+    """
+    whole = window_ms is None or window_ms[0] >= window_ms[1]
+    window = whole_window(info) if window_ms is None or whole else window_ms
+    room = int(max_bars * TARGET_SHARE)
+    rows, per_bar = _chosen_rounds(info.rounds, None if whole else window, room)
+    others = [
+        _span_bars(info.drafting, "drafter", None if whole else window, max_bars - room - 80),
+        _span_bars(info.target_before, "target", None, 20),
+        _span_bars(info.target_orphans, "target", None, 60),
+    ]
+    target = _round_bars(info, rows, per_bar)
+    seen = _overlapping(info.rounds.start_ms, info.rounds.end_ms, window)
+    arrows, dropped = _arrows(info, None if whole or len(rows) == len(info.rounds) else window)
+    spans_a_bar = max(others[0][1], 1)
+    return Detail(
+        window_ms=window,
+        bars=(*target, *(bars for group, _ in others for bars in group)),
+        corrections_ms=info.rounds.end_ms[rows][info.rounds.corrected[rows]] if per_bar == 1 else np.empty(0),
+        depth=_depth(info, rows),
+        arrows=arrows,
+        rounds_a_bar=per_bar,
+        spans_a_bar=spans_a_bar,
+        rounds_in_view=int(seen.sum()),
+        note=_note(len(rows), per_bar, spans_a_bar, dropped),
+    )
+
+
+def whole_window(info: TimelineInfo) -> tuple[float, float]:
+    """From decode start to a sliver behind the end, so that the line there can be seen."""
+    return 0.0, 1.004 * (info.end_ms or 1.0)
+
+
+def thinned(time: Floats, values: Floats, limit: int = MAX_LINE_POINTS) -> Ints:
+    """Rows to keep of a long line: the lowest and highest of every stretch, the ends always."""
+    n = len(time)
+    if n <= limit:
+        return np.arange(n)
+    edges = np.linspace(0, n, limit // 2 + 1).astype(np.int64)[:-1]
+    filled = np.where(np.isfinite(values), values, 0.0)
+    stretch = np.searchsorted(edges, np.arange(n), side="right") - 1
+    order = np.lexsort((filled, stretch))
+    last = np.append(edges[1:], n) - 1
+    return np.unique(np.concatenate([[0, n - 1], order[edges], order[last]]))
+
+
+def mean_heights(start: Floats, end: Floats, heights: Floats, edges: Floats) -> Floats:
+    """Mean height of every piece in every time bin, shape [bins, pieces]; time that no bar covers counts as 0.
+
+    Args:
+        start: start of each bar, ms, ascending and without overlap.
+        end: end of each bar, ms.
+        heights: heights of each bar's pieces, shape [bars, pieces].
+        edges: bin edges, ms, ascending.
+    """
+    if not len(start):
+        return np.zeros((len(edges) - 1, heights.shape[1]))
+    stop = np.maximum.accumulate(end)
+    begin = np.maximum(start, np.append(-np.inf, stop[:-1]))
+    time = np.stack([begin, np.maximum(stop, begin)], axis=1).ravel()
+    filled = np.zeros((2 * len(start), heights.shape[1]))
+    filled[1::2] = heights * (time[1::2] - time[0::2])[:, None]
+    total = np.cumsum(filled, axis=0)
+    at_edges = np.stack([np.interp(edges, time, column) for column in total.T], axis=1)
+    return np.diff(at_edges, axis=0) / np.diff(edges)[:, None]
+
+
+def merged_starts(n: int, groups: int) -> Ints:
+    """First row of every group when ``n`` neighbours are merged into at most ``groups`` equal ones."""
+    size = -(-n // max(groups, 1)) if n else 1
+    return np.arange(0, n, max(size, 1))
+
+
+def piece_heights(rounds: RoundColumns, rows: Ints, starts: Ints) -> Floats:
+    """Heights of ``PIECES`` for every group of rounds, shape [groups, 4]; each row sums to 1.
+
+    A round alone is pale to the top. A proposing round is split by accepted, reused and refused candidates. In a group
+    the pale part is the share of time spent alone, and the rest is split by the pooled candidates.
+    """
+    time = np.maximum(rounds.end_ms[rows] - rounds.start_ms[rows], 1e-9)
+    alone = rounds.proposed[rows] == 0
+    proposed, accepted, reused = (
+        np.add.reduceat(column[rows].astype(np.float64), starts)
+        for column in (rounds.proposed, rounds.accepted, rounds.reused)
+    )
+    pale = np.add.reduceat(np.where(alone, time, 0.0), starts) / np.add.reduceat(time, starts)
+    pale = np.where(proposed > 0, pale, 1.0)
+    scale = (1 - pale) / np.maximum(proposed, 1)
+    return np.stack([pale, (accepted - reused) * scale, reused * scale, (proposed - accepted) * scale], axis=1)
+
+
+def _overlapping(start: Floats, end: Floats, window: tuple[float, float]) -> Flags:
+    return (end > window[0]) & (start < window[1])
+
+
+def _chosen_rounds(rounds: RoundColumns, window: tuple[float, float] | None, room: int) -> tuple[Ints, int]:
+    """Rows to draw and how many of them share a bar."""
+    everything = np.arange(len(rounds))
+    if window is not None and _pieces_needed(rounds, everything) > room:
+        everything = np.flatnonzero(_overlapping(rounds.start_ms, rounds.end_ms, window))
+    if _pieces_needed(rounds, everything) <= room:
+        return everything, 1
+    return everything, -(-len(everything) // (room // len(PIECES)))
+
+
+def _pieces_needed(rounds: RoundColumns, rows: Ints) -> int:
+    fresh = rounds.accepted[rows] > rounds.reused[rows]
+    pieces = (rounds.proposed[rows] == 0, fresh, rounds.reused[rows] > 0, rounds.corrected[rows])
+    return int(sum(p.sum() for p in pieces))
+
+
+def _round_bars(info: TimelineInfo, rows: Ints, per_bar: int) -> list[Bars]:
+    rounds = info.rounds
+    if not len(rows):
+        return []
+    starts = np.arange(0, len(rows), per_bar)
+    heights = piece_heights(rounds, rows, starts)
+    bottoms = np.cumsum(heights, axis=1) - heights
+    stops = np.append(starts[1:], len(rows)) - 1
+    begin, finish = rounds.start_ms[rows][starts], rounds.end_ms[rows][stops]
+    merged = stops - starts + 1
+    custom = np.stack([rounds.index[rows][starts], merged], axis=1)
+    describe = _describe_round(info, rows) if per_bar == 1 else _describe_group(rounds, rows, starts, stops)
+    hover = [describe(i) for i in range(len(starts))]
+    shown = per_bar == 1 and len(rows) <= MAX_LABELLED
+    out = []
+    for k, role in enumerate(PIECES):
+        at = np.flatnonzero(heights[:, k] > 1e-12)
+        out.append(
+            Bars(
+                lane="target",
+                role=role,
+                start_ms=begin[at],
+                length_ms=np.maximum(finish[at] - begin[at], 0.0),
+                bottom=bottoms[at, k],
+                height=heights[at, k],
+                hover=tuple(hover[i] for i in at),
+                custom=custom[at],
+                labels=tuple(_piece_label(rounds, rows[i], role) for i in at) if shown else (),
+            )
+        )
+    return [bars for bars in out if len(bars)]
+
+
+def _piece_label(rounds: RoundColumns, row: int, role: str) -> str:
+    match role:
+        case "accepted":
+            return str(rounds.accepted[row] - rounds.reused[row])
+        case "reused":
+            return str(rounds.reused[row])
+        case "rejected":
+            return str(rounds.proposed[row] - rounds.accepted[row])
+    return ""
+
+
+def _describe_round(info: TimelineInfo, rows: Ints) -> Callable[[int], str]:
+    rounds, total = info.rounds, len(info.rounds)
+
+    def describe(i: int) -> str:
+        row = rows[i]
+        start, end = rounds.start_ms[row], rounds.end_ms[row]
+        proposed, accepted, reused = rounds.proposed[row], rounds.accepted[row], rounds.reused[row]
+        outcome = "target alone"
+        if proposed:
+            outcome = f"{proposed} proposed, {accepted} accepted" + (f" ({reused} reused)" if reused else "")
+        words = text.shortened(text.visible(text.joined(rounds.tokens[row], info.pieces), spaces=False).strip(), 48)
+        return text.lines(
+            [
+                f"<b>round {rounds.index[row]}</b> of {total}",
+                f"{start:,.1f} to {end:,.1f} ms ({numbers.duration(end - start)})",
+                f"K = {rounds.width[row]}: {outcome}",
+                f"committed “{text.escape(words)}”" if words else "",
+                f"width: {text.label(rounds.reasons[row])}",
+            ]
+        )
+
+    return describe
+
+
+def _describe_group(rounds: RoundColumns, rows: Ints, starts: Ints, stops: Ints) -> Callable[[int], str]:
+    proposed, accepted, committed = (
+        np.add.reduceat(column[rows], starts) for column in (rounds.proposed, rounds.accepted, rounds.committed)
+    )
+    alone = np.add.reduceat((rounds.proposed[rows] == 0).astype(np.int64), starts)
+
+    def describe(i: int) -> str:
+        first, last = rows[starts[i]], rows[stops[i]]
+        return text.lines(
+            [
+                f"<b>rounds {rounds.index[first]} to {rounds.index[last]}</b>, {stops[i] - starts[i] + 1} merged",
+                f"{rounds.start_ms[first]:,.1f} to {rounds.end_ms[last]:,.1f} ms",
+                f"accepted {numbers.part(int(accepted[i]), int(proposed[i]))}",
+                f"{alone[i]} rounds alone, {committed[i]} tokens committed",
+                "zoom in for single rounds",
+            ]
+        )
+
+    return describe
+
+
+def _span_bars(spans: SpanColumns, lane: str, window: tuple[float, float] | None, room: int) -> tuple[list[Bars], int]:
+    """Bars of work spans, one role after the other, and the largest number of spans behind one bar."""
+    rows = np.arange(len(spans))
+    if window is not None and len(rows) > room:
+        rows = np.flatnonzero(_overlapping(spans.start_ms, spans.end_ms, window))
+    grey = (spans.end_ms[rows] <= 0) | np.array([spans.works[i] == "drain" for i in rows], np.bool_)
+    if lane == "target":
+        grey[:] = True
+    quarter = room // 4
+    parts = (("drafter", rows[~grey], room - quarter), ("retired", rows[grey], quarter))
+    made = [_bars_of_role(spans, lane, role, chosen, limit) for role, chosen, limit in parts if len(chosen)]
+    return [bars for bars, _ in made], max((size for _, size in made), default=1)
+
+
+def _bars_of_role(spans: SpanColumns, lane: str, role: str, rows: Ints, room: int) -> tuple[Bars, int]:
+    starts = merged_starts(len(rows), room)
+    stops = np.append(starts[1:], len(rows)) - 1
+    merged = stops - starts + 1
+    begin, finish = spans.start_ms[rows][starts], spans.end_ms[rows][stops]
+    busy = np.add.reduceat(spans.end_ms[rows] - spans.start_ms[rows], starts)
+    share = np.clip(busy / np.maximum(finish - begin, 1e-9), 0.0, 1.0)
+    operations = np.add.reduceat(spans.operations[rows], starts)
+    labelled = role == "drafter" and len(rows) <= MAX_LABELLED
+    bars = Bars(
+        lane=lane,
+        role=role,
+        start_ms=begin,
+        length_ms=finish - begin,
+        bottom=np.zeros(len(starts)),
+        height=np.where(merged > 1, share, 1.0),
+        hover=tuple(
+            _describe_spans(spans, rows, a, b, n)
+            for a, b, n in zip(starts.tolist(), stops.tolist(), operations.tolist(), strict=True)
+        ),
+        custom=np.stack([np.full(len(starts), -1), merged], axis=1),
+        labels=tuple(
+            str(n) if spans.works[row] == "draft" else "" for row, n in zip(rows, operations.tolist(), strict=True)
+        )
+        if labelled
+        else (),
+    )
+    return bars, int(merged.max())
+
+
+def _describe_spans(spans: SpanColumns, rows: Ints, first: int, last: int, operations: int) -> str:
+    start, end = spans.start_ms[rows[first]], spans.end_ms[rows[last]]
+    works = sorted({spans.works[row] for row in rows[first : last + 1]})
+    number = last - first + 1
+    return text.lines(
+        [
+            f"<b>{text.label(', '.join(works))}</b>" + (f", {number} merged" if number > 1 else ""),
+            f"{start:,.1f} to {end:,.1f} ms ({numbers.duration(end - start)})",
+            f"{operations:,} forwards" if operations != 1 else "1 forward",
+        ]
+    )
+
+
+def _depth(info: TimelineInfo, rows: Ints) -> Line:
+    """Candidates ready at every boundary; a serial draft is there from its end until its verification ends."""
+    rounds = info.rounds
+    if not info.drafts or not len(rows):
+        return Line(np.empty(0), np.empty(0))
+    ready = rounds.ready[rows].astype(np.float64)
+    if info.serial:
+        zero = np.zeros(len(rows))
+        time = np.stack([rounds.boundary_ms[rows], rounds.start_ms[rows], rounds.end_ms[rows]], axis=1).ravel()
+        ready = np.stack([zero, ready, zero], axis=1).ravel()
+        rows = np.repeat(rows, 3)
+    else:
+        time = rounds.boundary_ms[rows]
+    keep = thinned(time, ready)
+    hover = tuple(
+        f"round {rounds.index[rows[i]]}: {int(ready[i])} candidates ready<br>at {time[i]:,.1f} ms" for i in keep
+    )
+    return Line(time[keep], ready[keep], hover)
+
+
+def _arrows(info: TimelineInfo, window: tuple[float, float] | None) -> tuple[NDArray[np.float64], int]:
+    batches = info.publications
+    used = batches.first_use >= 0
+    start = batches.time_ms[used]
+    end = info.rounds.boundary_ms[batches.first_use[used]] if used.any() else np.empty(0)
+    pairs = np.stack([start, end], axis=1) if len(start) else np.empty((0, 2))
+    dropped = 0
+    if window is not None and len(pairs):
+        pairs = pairs[(pairs[:, 1] >= window[0]) & (pairs[:, 1] <= window[1])]
+        near = pairs[:, 0] >= 2 * window[0] - window[1]  # from further away an arrow is a flat line through all lanes
+        dropped, pairs = int((~near).sum()), pairs[near]
+    if len(pairs) > MAX_ARROWS:
+        return np.empty((0, 2)), dropped + len(pairs)
+    return pairs, dropped
+
+
+def _note(rows: int, per_bar: int, spans_a_bar: int, dropped: int) -> str:
+    parts: Sequence[str] = [
+        f"{rows:,} rounds, up to {per_bar:,} neighbours merged in a bar" if per_bar > 1 else "",
+        f"drafts merged by up to {spans_a_bar:,}" if spans_a_bar > 1 else "",
+        f"{dropped:,} publication arrows left out" if dropped else "",
+    ]
+    shown = "; ".join(p for p in parts if p)
+    return f"{shown}. Zoom in for single rounds." if shown else ""
