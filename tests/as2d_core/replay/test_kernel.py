@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from replay_cases import EOS, MAX_WIDTH, Case, cases, disturbed, dyadic_ms, width_costs
 
@@ -23,6 +23,10 @@ some = settings(deadline=None, max_examples=60)
 def same(a, b):
     """Equal to the last bit, NaN included."""
     return repr(a) == repr(b)
+
+
+def decisions(a):
+    return a.width, a.accepted, a.cursor_before, a.cursor_after, a.visible, a.source_running
 
 
 @many
@@ -53,11 +57,7 @@ def test_method_on_the_virtual_clock_takes_the_kernels_decisions_at_the_same_tim
     run = case.method()
     replayed = case.kernel(with_rounds=True)
     assert run.elapsed_ms == replayed.time_ms
-    assert [
-        (r.width, r.accepted, r.cursor_before, r.cursor_after, r.visible, r.source_running) for r in run.record.rounds
-    ] == [
-        (r.width, r.accepted, r.cursor_before, r.cursor_after, r.visible, r.source_running) for r in replayed.round_list
-    ]
+    assert [decisions(r) for r in run.record.rounds] == [decisions(r) for r in replayed.round_list]
     assert [r.end_ns for r in run.record.rounds] == [round(r.end_ms * 1e6) for r in replayed.round_list]
 
 
@@ -152,14 +152,12 @@ def test_width_without_a_cost_gives_no_time_never_zero(case):
     concurrent, idle = case.arrays()
     full = case.kernel(with_rounds=True)
     widest = max((r.width for r in full.round_list), default=1)
-    replayed = (
-        case.kernel(verify_concurrent_ms=concurrent[:widest], verify_idle_ms=idle[:widest]) if widest > 1 else None
-    )
-    if replayed is not None:
-        assert math.isnan(replayed.time_ms)
-        assert not replayed.feasible
-        assert replayed.missing_width == widest
-        assert replayed.rounds is None
+    assume(widest > 1)
+    replayed = case.kernel(verify_concurrent_ms=concurrent[:widest], verify_idle_ms=idle[:widest])
+    assert math.isnan(replayed.time_ms)
+    assert not replayed.feasible
+    assert replayed.missing_width == widest
+    assert replayed.rounds is None
 
 
 def simple(**changes):
