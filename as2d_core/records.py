@@ -322,7 +322,8 @@ class Trajectory(Event):
     forced: tuple[int, ...]
     """The drafter's greedy token after each true prefix ``y[0..i-1]``; one per target token."""
     forced_confidences: tuple[float, ...]
-    target_text: str = ""
+    eos: int
+    """The target's EOS token."""
     batch_tokens: int = 8
     extra: Mapping[str, Any] = field(default_factory=dict)
 

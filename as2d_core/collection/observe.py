@@ -54,6 +54,7 @@ def collect(target: PaddedTarget, drafter: DrafterProcess, request: Request, rec
             source_capped=len(tokens) >= request.max_tokens,
             forced=tuple(forced),
             forced_confidences=tuple(forced_confidences),
+            eos=target.eos,
             batch_tokens=request.batch_tokens,
         )
     )
