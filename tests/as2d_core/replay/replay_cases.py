@@ -88,17 +88,26 @@ class Case:
 
 
 @st.composite
+def bodies(draw, max_tokens=60):
+    """Outputs without EOS over a small vocabulary, so that tokens repeat and alignment has work."""
+    length = draw(st.integers(0, max_tokens))
+    vocabulary = draw(st.sampled_from([2, 5, 200]))
+    chance = draw(st.randoms(use_true_random=False))
+    return [chance.randint(3, 3 + vocabulary) for _ in range(length)]
+
+
+@st.composite
 def disturbed(draw, tokens):
-    """A source that follows ``tokens`` with substitutions, omissions and insertions."""
+    """A source that follows ``tokens`` with substitutions, omissions and insertions, or not at all."""
+    rate = draw(st.sampled_from([0.0, 0.05, 0.2, 0.6, 1.0]))
+    chance = draw(st.randoms(use_true_random=False))
     out = []
     for token in tokens:
-        kind = draw(st.sampled_from("ssssssrdi"))
-        if kind == "s":
+        kind = chance.choice("rdi") if chance.random() < rate else "s"
+        if kind in "ri":
+            out.append(chance.randint(3, 8))
+        if kind in "si":
             out.append(token)
-        elif kind == "r":
-            out.append(draw(st.integers(3, 9)))
-        elif kind == "i":
-            out += [draw(st.integers(3, 9)), token]
     return out
 
 
@@ -108,21 +117,20 @@ def width_costs(draw, widths=MAX_WIDTH):
 
 
 @st.composite
-def cases(draw, max_tokens=40):
-    body = draw(st.lists(st.integers(3, 9), max_size=max_tokens))
+def cases(draw):
+    body = draw(bodies())
     capped = draw(st.booleans()) and body
     tokens = body if capped else [*body, EOS]
     cap = len(tokens) if capped else len(tokens) + draw(st.integers(0, 30))
-    candidates = draw(disturbed(body) | st.lists(st.integers(3, 9), max_size=max_tokens))
-    confidences = draw(
-        st.none()
-        | st.lists(
-            st.none() | st.sampled_from([0.1, 0.39, 0.4, 0.9]), min_size=len(candidates), max_size=len(candidates)
-        )
-    )
+    candidates = draw(disturbed(body))
+    confidences = draw(st.none() | st.just("some"))
+    if confidences is not None:
+        chance = draw(st.randoms(use_true_random=False))
+        confidences = [chance.choice([None, 0.1, 0.39, 0.4, 0.9, 0.9, 0.9]) for _ in candidates]
     publish_ms = draw(st.sampled_from([0.0, 0.5, 3.0]))
     if draw(st.booleans()):
-        schedule = autoregressive_schedule(len(candidates), draw(st.integers(1, 9)), draw(dyadic_ms), publish_ms)
+        draft_ms = draw(dyadic_ms) / draw(st.sampled_from([1, 4, 16]))
+        schedule = autoregressive_schedule(len(candidates), draw(st.integers(1, 9)), draft_ms, publish_ms)
     else:
         publish_ms = 0.0
         ends = [*sorted(draw(st.lists(st.integers(0, len(candidates)), max_size=5))), len(candidates)]
@@ -194,7 +202,7 @@ def corpora(draw, drafters=("small", "tiny"), splits=("test",)):
     """Sets of a few windows with disturbed drafters."""
     windows = []
     for i in range(draw(st.integers(1, 5))):
-        body = draw(st.lists(st.integers(3, 9), max_size=30))
+        body = draw(bodies(30))
         tokens = (*body, EOS)
         trajectories = []
         for name in drafters:

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from replay_cases import EOS, MAX_WIDTH, Case, cases, disturbed, dyadic_ms, width_costs
+from replay_cases import EOS, MAX_WIDTH, Case, bodies, cases, disturbed, dyadic_ms, width_costs
 
 from as2d_core.accounting import summarise
 from as2d_core.engines.drafting import BranchDrafter
@@ -344,7 +344,7 @@ def test_target_only_pays_for_every_token_but_the_first():
 @some
 @given(st.data())
 def test_wider_search_never_changes_what_is_committed(data):
-    body = data.draw(st.lists(st.integers(3, 5), min_size=1, max_size=30))
+    body = data.draw(bodies(30))
     case = simple(tokens=[*body, EOS], candidates=data.draw(disturbed(body)), budget=MAX_WIDTH - 4)
     case = replace(case, schedule=autoregressive_schedule(len(case.candidates), 3, 2.0))
     for search_window in (0, 1, 16, 1000):
