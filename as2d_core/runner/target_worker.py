@@ -132,9 +132,18 @@ class Session:
             raise
         except Exception as problem:  # noqa: BLE001 - MNN raises what it likes; the run must end with a sentence
             error = f"The engine failed: {type(problem).__name__}: {problem}"
+        if error is not None:
+            self._start_over()
         recorder.flush()
         text = self._text(outcome.tokens) if outcome is not None else None
         self._pipe.send(("done", outcome, text, error))
+
+    def _start_over(self) -> None:
+        """After a failure: a drafter that may still answer the failed request would answer the next one."""
+        self._target_heard = self._drafter_heard = None
+        if self._drafter is not None:
+            self._drafter.kill()
+            self._drafter = None
 
     # -- one request ----------------------------------------------------------------------------
 
