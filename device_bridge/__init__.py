@@ -1,0 +1,1 @@
+"""How do requests reach a device, and how do their records come back? One job at a time on each device."""

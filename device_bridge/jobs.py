@@ -1,0 +1,324 @@
+"""Who runs what where? Jobs outlive the page that started them; one at a time on a device, devices side by side."""
+
+import atexit
+import json
+import re
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from as2d_core.errors import RecordError, RequestError
+from as2d_core.protocol import request_from_json, request_to_json
+from as2d_core.records import Request
+from as2d_core.runner.__main__ import MAX_REQUEST_CHARACTERS
+from device_bridge.devices import Device
+from device_bridge.errors import (
+    DeviceBusyError,
+    DeviceError,
+    JobsClosedError,
+    RunnerLostError,
+    RunnerSilentError,
+    RunnerStartError,
+    StreamWriteError,
+    UnknownJobError,
+    unknown_device,
+)
+from device_bridge.plan import new_id
+from device_bridge.streams import LiveRun
+
+JobState = Literal["queued", "running", "done", "failed", "cancelled"]
+KEPT_JOBS = 200
+CLOSE_WAIT_S = 15.0
+LOSSES_IN_A_ROW = 2
+"""So many runners lost one after the other, and the rest of a job is given up."""
+_RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a job is."""
+
+    done: int
+    """Requests that have ended, in whatever way."""
+    total: int
+
+
+class Job:
+    """Requests that run in order on one device. Any thread may look, wait and cancel."""
+
+    def __init__(self, device: Device, runs: Sequence[LiveRun], title: str) -> None:
+        self.id = new_id("j")
+        self.device_id = device.id
+        self.device_name = device.name
+        self.title = title
+        self.created_at = datetime.now(UTC)
+        self.runs = tuple(runs)
+        self.state: JobState = "queued"
+        self.error: str | None = None
+        """A sentence about the first request that failed."""
+        self.warnings: list[str] = []
+        """Sentences about what went wrong beside the runs: a stream that could not be taken over, say."""
+        self.cancelling = threading.Event()
+        """Set once somebody asked it to end."""
+        self.over = threading.Event()
+        """Set once everything has ended and was handed on."""
+
+    @property
+    def finished(self) -> bool:
+        return self.over.is_set()
+
+    @property
+    def current(self) -> LiveRun | None:
+        """The request that runs now, or the next one; ``None`` when all have ended."""
+        return next((run for run in self.runs if not run.ended), None)
+
+    @property
+    def progress(self) -> Progress:
+        return Progress(sum(run.ended for run in self.runs), len(self.runs))
+
+    @property
+    def stage(self) -> str:
+        """One sentence: what is happening."""
+        total, run = len(self.runs), self.current
+        if self.finished or run is None:
+            return f"{self.title}: {self.state}." if self.error is None else f"{self.title}: {self.error}"
+        if self.cancelling.is_set():
+            return f"Cancelling on {self.device_name}."
+        clause = run.stage()
+        if total == 1:
+            return f"{clause[0].upper()}{clause[1:]}."
+        warm_up = ", warm-up" if run.request.warm_up else ""
+        return f"Run {self.progress.done + 1} of {total} ({run.request.method}{warm_up}): {clause}."
+
+    def cancel(self) -> None:
+        """Ask it to end; what has been run is kept. Returns at once."""
+        self.cancelling.set()
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """Wait until it is over, its last stream handed on; returns whether it is."""
+        return self.over.wait(timeout_s)
+
+
+class JobManager:
+    """All jobs of this process. Every method may be called from any thread."""
+
+    def __init__(
+        self,
+        incoming: Path,
+        devices: Iterable[Device] = (),
+        on_stream: Callable[[Path], None] = lambda _: None,
+    ) -> None:
+        """Run jobs on ``devices``.
+
+        Args:
+            incoming: folder for ``<run_id>.ndjson``; made when it is missing.
+            on_stream: called with the path of each stream that has ended or broken off, in the
+                job's thread, before the job goes on.
+        """
+        self._incoming = incoming
+        self._on_stream = on_stream
+        self._devices: dict[str, Device] = {device.id: device for device in devices}
+        self._jobs: dict[str, Job] = {}
+        self._active: dict[str, Job] = {}
+        self._lock = threading.Lock()
+        self._closed = False
+        atexit.register(self.close)
+
+    # -- devices ------------------------------------------------------------------------------------
+
+    def devices(self) -> list[Device]:
+        """All devices, in the order they were added."""
+        with self._lock:
+            return list(self._devices.values())
+
+    def add_device(self, device: Device) -> None:
+        """Add a device, or put another in the place of one of the same id that runs nothing.
+
+        Raises:
+            DeviceBusyError: the device of that id runs a job.
+        """
+        with self._lock:
+            self._refuse_if_busy(device.id)
+            self._devices[device.id] = device
+
+    def device(self, device_id: str) -> Device:
+        """One device.
+
+        Raises:
+            UnknownDeviceError: there is none of this id.
+        """
+        with self._lock:
+            return self._device(device_id)
+
+    # -- jobs ---------------------------------------------------------------------------------------
+
+    def submit(self, device_id: str, requests: Sequence[Request], title: str = "") -> Job:
+        """Start a job.
+
+        Raises:
+            UnknownDeviceError: there is no such device.
+            DeviceBusyError: it runs another job.
+            RequestError: a request cannot be written down, or its run id is no file name or not new.
+        """
+        if not requests:
+            raise RequestError("A job needs at least one request.")
+        for request in requests:
+            _check_writable(request)
+        if len({request.run_id for request in requests}) != len(requests):
+            raise RequestError("Two requests of the job have the same run id; give each its own.")
+        self._incoming.mkdir(parents=True, exist_ok=True)
+        runs = [LiveRun(request, self._incoming) for request in requests]
+        for run in runs:
+            if run.path.exists():
+                raise RequestError(f"There is a run {run.request.run_id} already; give the request another run id.")
+        with self._lock:
+            if self._closed:
+                raise JobsClosedError("No job can be started any more: this program is about to end.")
+            device = self._device(device_id)
+            self._refuse_if_busy(device_id)
+            job = Job(device, runs, title or _title(requests))
+            self._active[device_id] = job
+            self._jobs[job.id] = job
+            self._forget_old()
+        threading.Thread(target=self._work, args=(job, device), name=f"as2d-job-{job.id}", daemon=True).start()
+        return job
+
+    def job(self, job_id: str) -> Job:
+        """One job of this process.
+
+        Raises:
+            UnknownJobError: there is none of this id.
+        """
+        with self._lock:
+            if job_id in self._jobs:
+                return self._jobs[job_id]
+        raise UnknownJobError(f"There is no job {job_id!r} in this program.", "It may have been started by another.")
+
+    def jobs(self) -> list[Job]:
+        """Jobs of this process, latest first; the oldest finished ones are forgotten after a while."""
+        with self._lock:
+            return list(reversed(self._jobs.values()))
+
+    def active(self, device_id: str) -> Job | None:
+        """The job that runs on a device."""
+        with self._lock:
+            return self._active.get(device_id)
+
+    def close(self) -> None:
+        """Cancel what runs, end every runner; also done when the interpreter exits."""
+        with self._lock:
+            self._closed = True
+            running, devices = list(self._active.values()), list(self._devices.values())
+        for job in running:
+            job.cancel()
+        for job in running:
+            job.wait(CLOSE_WAIT_S)
+        for device in devices:
+            device.close()
+        atexit.unregister(self.close)
+
+    # -- inside -------------------------------------------------------------------------------------
+
+    def _device(self, device_id: str) -> Device:
+        if device_id not in self._devices:
+            raise unknown_device(device_id, list(self._devices))
+        return self._devices[device_id]
+
+    def _refuse_if_busy(self, device_id: str) -> None:
+        job = self._active.get(device_id)
+        if job is not None:
+            raise DeviceBusyError(job.device_name, job.id, job.title)
+
+    def _forget_old(self) -> None:
+        over = [job.id for job in self._jobs.values() if job.finished]
+        for job_id in over[: max(0, len(self._jobs) - KEPT_JOBS)]:
+            del self._jobs[job_id]
+
+    def _work(self, job: Job, device: Device) -> None:
+        job.state = "running"
+        losses = 0
+        try:
+            for run in job.runs:
+                if job.cancelling.is_set() or losses >= LOSSES_IN_A_ROW:
+                    run.state = "skipped"
+                    continue
+                lost = self._run(job, device, run)
+                losses = losses + 1 if lost else 0
+                if job.error is None and run.state == "failed":
+                    job.error = run.error
+        finally:
+            for run in job.runs:
+                if not run.ended:
+                    run.state = "skipped"
+            if job.cancelling.is_set() and any(run.state in ("cancelled", "skipped") for run in job.runs):
+                job.state = "cancelled"
+            else:
+                job.state = "done" if all(run.state == "done" for run in job.runs) else "failed"
+            device.rest()
+            with self._lock:
+                del self._active[job.device_id]
+            job.over.set()
+
+    def _run(self, job: Job, device: Device, run: LiveRun) -> bool:
+        """Run one request to its end, good or bad; returns whether the runner was lost over it."""
+        cancel = job.cancelling
+        error: str | None = None
+        lost = False
+        try:
+            device.run(run.request, run.take, cancel)
+        except (RunnerLostError, RunnerStartError, RunnerSilentError) as problem:
+            error, lost = str(problem), True
+        except (DeviceError, OSError) as problem:
+            error = str(problem)
+        try:
+            run.close()
+        except StreamWriteError as problem:
+            error = error or str(problem)
+        record = run.record()
+        if error is None and record is not None and record.problems:
+            error = (
+                f"The stream of run {run.request.run_id} is damaged, so it counts as incomplete: {record.problems[0]}."
+            )
+        if error is None and record is not None and record.end is not None:
+            error = record.end.error
+        status = "incomplete" if record is None else record.status
+        run.error = error
+        if run.path.exists() and record is not None:
+            self._hand_on(job, run)
+        if status in ("eos", "capped") and error is None:
+            run.state = "done"
+        else:
+            run.state = "cancelled" if cancel.is_set() else "failed"
+            run.error = error or ("It was cancelled." if status == "cancelled" else f"It ended as {status}.")
+        return lost
+
+    def _hand_on(self, job: Job, run: LiveRun) -> None:
+        try:
+            self._on_stream(run.path)
+        except Exception as problem:  # noqa: BLE001 - whoever listens must not end the job; the file is kept
+            job.warnings.append(f"The stream {run.path} was not taken over: {problem}")
+
+
+def _check_writable(request: Request) -> None:
+    """Refuse what could not be sent, or not be kept: the runner would only complain on stderr."""
+    if not _RUN_ID.fullmatch(request.run_id):
+        raise RequestError(
+            f"{request.run_id!r} cannot be the id of a run; use at most 100 letters, digits, dots, dashes, underscores."
+        )
+    try:
+        text = json.dumps(request_to_json(request), allow_nan=False)
+        request_from_json(json.loads(text))
+    except (RecordError, TypeError, ValueError) as error:
+        raise RequestError(f"The request {request.run_id} cannot be sent: {error}.") from error
+    if len(text) > MAX_REQUEST_CHARACTERS:
+        raise RequestError(
+            f"The request {request.run_id} has {len(text)} characters; at most {MAX_REQUEST_CHARACTERS} are taken."
+        )
+
+
+def _title(requests: Sequence[Request]) -> str:
+    methods = ", ".join(dict.fromkeys(request.method for request in requests))
+    return methods if len(requests) == 1 else f"{len(requests)} runs ({methods})"
