@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from as2d_core.errors import RecordError
+from as2d_core.field_types import check_fields, integer
 from as2d_core.records import (
     EVENT_TYPES,
     SCHEMA_VERSION,
@@ -286,7 +287,7 @@ def _check(event: Event) -> None:
             "int",
             "<class 'int'>",
         ):
-            _integer(item.name, value, 0)
+            integer(item.name, value, 0)
         elif annotation in ("str", "<class 'str'>") and not isinstance(value, str):
             raise ValueError(f"{item.name} is not text")
         elif "tuple[int" in annotation and not (value is None and "None" in annotation):
@@ -294,7 +295,7 @@ def _check(event: Event) -> None:
                 raise ValueError(f"{item.name} is not a list")
             for token in value:
                 if not isinstance(token, tuple):
-                    _integer(item.name, token, None)
+                    integer(item.name, token, None)
         elif "Mapping" in annotation and not isinstance(value, Mapping):
             raise ValueError(f"{item.name} is not an object")
     start, end = getattr(event, "start_ns", None), getattr(event, "end_ns", None)
@@ -302,7 +303,7 @@ def _check(event: Event) -> None:
         raise ValueError("it ends before it starts")
     if isinstance(event, Pieces):
         for token, piece in (*event.text.items(), *event.hex.items()):
-            _integer("a token", int(token), 0)
+            integer("a token", int(token), 0)
             if not isinstance(piece, str):
                 raise ValueError(f"the piece of token {token} is not text")
         for piece in event.text.values():
@@ -320,28 +321,14 @@ def _check(event: Event) -> None:
 
 
 def _check_request(request: Request) -> None:
+    check_fields(request)
     for name in ("max_tokens", "batch_tokens", "search_window", "repetition", "order"):
-        _integer(name, getattr(request, name), 0)
+        integer(name, getattr(request, name), 0)
     for name in ("budget", "width", "draft_cap"):
         if getattr(request, name) is not None:
-            _integer(name, getattr(request, name), 0)
-    if not isinstance(request.run_id, str) or not request.run_id:
-        raise ValueError("run_id is not text")
-    if not isinstance(request.target, ModelRef) or not isinstance(request.audio, AudioRef):
-        raise ValueError("target and audio are needed")
-    for name in ("threshold", "drafter_pace_ms"):
-        value = getattr(request, name)
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
-            raise ValueError(f"{name} is not a number")
-
-
-def _integer(name: str, value: Any, least: int | None) -> None:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError(f"{name} is not a whole number")
-    if least is not None and value < least:
-        raise ValueError(f"{name} is {value}, below {least}")
-    if abs(value) >= 2**63:
-        raise ValueError(f"{name} has more than 64 bits")
+            integer(name, getattr(request, name), 0)
+    if not request.run_id:
+        raise ValueError("run_id is empty")
 
 
 def _finite(digits: str) -> float:
