@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import is_dataclass
-from functools import cache
 from math import isfinite
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
@@ -17,7 +16,7 @@ def check_fields(body: Any, prefix: str = "") -> None:
     Raises:
         ValueError: names the field and what is wrong with it.
     """
-    for name, hint in _hints(type(body)).items():
+    for name, hint in get_type_hints(type(body)).items():
         value, where = getattr(body, name), prefix + name
         allowed = get_args(hint) if get_origin(hint) is UnionType else (hint,)
         if value is None and NoneType in allowed:
@@ -76,11 +75,6 @@ def _plain(name: str, value: Any, depth: int) -> None:
                 _plain(name, item, depth - 1)
         case _:
             raise ValueError(f"{name} holds a {type(value).__name__}, which JSON cannot")
-
-
-@cache
-def _hints(cls: Any) -> dict[str, Any]:
-    return get_type_hints(cls)
 
 
 def _text(name: str, value: Any) -> None:
