@@ -10,7 +10,7 @@ from typing import Any
 from as2d_core import alignment
 from as2d_core.replay import loops, schedule
 
-_SHARED = (alignment.align_step, alignment.chain_length, schedule.drain_end, loops.as2d_loop, loops.standard_sd_loop)
+_CALLED = (alignment.align_step, alignment.chain_length, schedule.drain_end, loops.as2d_loop, loops.standard_sd_loop)
 _LOCK = threading.Lock()
 
 
@@ -24,7 +24,8 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     import numba
 
     with _LOCK:
-        _register(numba)
+        for called in (*_CALLED, function):
+            _register(called)
     key = _fingerprint()
 
     def entry(*arguments):  # type: ignore[no-untyped-def]  # noqa: ANN002, ANN202
@@ -52,10 +53,11 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @cache
-def _register(numba: Any) -> None:
-    """Let compiled code call the plain functions."""
-    for function in _SHARED:
-        numba.extending.register_jitable(function)
+def _register(function: Callable[..., Any]) -> None:
+    """Let compiled code call a plain function, once."""
+    from numba.extending import register_jitable
+
+    register_jitable(function)
 
 
 def _fingerprint() -> str:

@@ -1,0 +1,301 @@
+"""How long does every window take with every drafter and budget on one device? (Appendix D.4.3)"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from as2d_core.alignment import DEFAULT_SEARCH_WINDOW
+from as2d_core.errors import RequestError, TrajectoryError, unknown_name
+from as2d_core.profiles.profile import Profile
+from as2d_core.replay import loops
+from as2d_core.replay.compiling import compiled as compile_loop
+from as2d_core.replay.kernel import NO_BOUNDARIES, NO_TABLE, check_budget, check_costs
+from as2d_core.replay.schedule import Schedule, autoregressive_schedule
+from as2d_core.replay.windows import SPLITS, DrafterTrajectory, TrajectorySet, WindowTrajectory
+
+DEFAULT_THRESHOLD = 0.4
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Replayed times of D drafters under B budgets on W windows.
+
+    NaN is a pair that cannot run there (a width without a cost, or a drafter that does not take
+    the window); its counts are -1.
+    """
+
+    corpus: str
+    profile: str
+    label: str
+    """What the trajectories are: ``measured`` or ``synthetic``."""
+    drafters: tuple[str, ...]
+    """In catalog order."""
+    budgets: tuple[int, ...]
+    """Rising."""
+    windows: tuple[str, ...]
+    groups: tuple[str, ...]
+    splits: tuple[str, ...]
+    tokens: NDArray[np.int64]
+    """[W] committed tokens."""
+    time_ms: NDArray[np.float64]
+    """[D, B, W] As²d, producer drain included."""
+    target_only_ms: NDArray[np.float64]
+    """[W]."""
+    extrapolated: NDArray[np.bool_]
+    """[D, B] whether the budget may use a width whose cost was not measured."""
+    rounds: NDArray[np.int64]
+    """[D, B, W]."""
+    k1_rounds: NDArray[np.int64]
+    proposed: NDArray[np.int64]
+    accepted: NDArray[np.int64]
+    standard_sd_ms: dict[int, NDArray[np.float64]]
+    """Width K -> [D, W]; NaN where the drafter's agreement with the prefix is not known."""
+    threshold: float | None = DEFAULT_THRESHOLD
+    search_window: int = DEFAULT_SEARCH_WINDOW
+
+    def subset(self, mask: NDArray[np.bool_]) -> "Grid":
+        """The windows where ``mask`` [W] is true.
+
+        Raises:
+            TrajectoryError: the mask has another length, or leaves no window.
+        """
+        chosen = np.asarray(mask, np.bool_)
+        if chosen.shape != (len(self.windows),):
+            raise TrajectoryError(f"A mask of shape {chosen.shape} does not fit {len(self.windows)} windows.")
+        if not chosen.any():
+            raise TrajectoryError(f"No window of {self.corpus!r} is left after the selection.")
+        kept = np.flatnonzero(chosen).tolist()
+        return replace(
+            self,
+            windows=tuple(self.windows[i] for i in kept),
+            groups=tuple(self.groups[i] for i in kept),
+            splits=tuple(self.splits[i] for i in kept),
+            tokens=self.tokens[chosen],
+            time_ms=self.time_ms[:, :, chosen],
+            target_only_ms=self.target_only_ms[chosen],
+            rounds=self.rounds[:, :, chosen],
+            k1_rounds=self.k1_rounds[:, :, chosen],
+            proposed=self.proposed[:, :, chosen],
+            accepted=self.accepted[:, :, chosen],
+            standard_sd_ms={k: times[:, chosen] for k, times in self.standard_sd_ms.items()},
+        )
+
+    def of_split(self, *splits: str) -> "Grid":
+        """The windows of some splits.
+
+        Raises:
+            UnknownNameError: there is no split of that name.
+            TrajectoryError: no window is in them.
+        """
+        for name in splits:
+            if name not in SPLITS:
+                raise unknown_name("split", name, list(SPLITS))
+        if not set(splits) & set(self.splits):
+            raise TrajectoryError(f"The set {self.corpus!r} has no {' or '.join(splits)} windows.")
+        return self.subset(np.isin(np.array(self.splits), splits))
+
+    def of_group(self, *groups: str) -> "Grid":
+        """The windows of some groups.
+
+        Raises:
+            UnknownNameError: there is no group of that name.
+        """
+        for name in groups:
+            if name not in self.groups:
+                raise unknown_name("group", name, sorted(set(self.groups)))
+        return self.subset(np.isin(np.array(self.groups), groups))
+
+    def times(self, drafter: str, budget: int) -> NDArray[np.float64]:
+        """[W] times of one pair in ms.
+
+        Raises:
+            UnknownNameError: the drafter is not in the grid.
+            RequestError: the budget is not in the grid.
+        """
+        if drafter not in self.drafters:
+            raise unknown_name("drafter", drafter, list(self.drafters))
+        if budget not in self.budgets:
+            raise RequestError(f"Budget {budget} was not replayed; the grid holds {_spelled(self.budgets)}.")
+        times: NDArray[np.float64] = self.time_ms[self.drafters.index(drafter), self.budgets.index(budget)]
+        return times
+
+
+def replay_grid(
+    corpus: TrajectorySet,
+    profile: Profile,
+    budgets: Sequence[int] | None = None,
+    drafters: Sequence[str] | None = None,
+    threshold: float | None = DEFAULT_THRESHOLD,
+    search_window: int = DEFAULT_SEARCH_WINDOW,
+    compiled: bool = True,
+) -> Grid:
+    """Replay every window with every drafter under every budget, and the baselines beside it.
+
+    Args:
+        corpus: recorded tokens.
+        profile: costs of one device; every drafter is charged its draft and publication costs.
+        budgets: proposal budgets; ``None`` = 1 to what was searched on the device.
+        drafters: names; ``None`` = all of the set, in catalog order.
+        threshold: confidence below which a chain stops; ``None`` = never.
+        search_window: how far alignment looks beyond the cursor.
+        compiled: as machine code, or as plain Python with the same result to the last bit.
+
+    Raises:
+        RequestError: a budget that cannot be, or none at all.
+        UnknownNameError: a drafter that is not in the set.
+        TrajectoryError: the set has no drafters.
+        ProfileError: a cost that cannot be charged.
+    """
+    chosen = _budgets(budgets, profile)
+    names = _drafters(drafters, corpus)
+    windows = corpus.windows
+    caps = np.array([output_cap(w, corpus) for w in windows], np.int64)
+    target = _Flat.of([w.target_tokens for w in windows], np.int64)
+    concurrent, idle = profile.round_costs()
+    check_costs("verify_concurrent_ms", concurrent)
+    check_costs("verify_idle_ms", idle)
+    shape = (len(names), len(chosen), len(windows))
+    time_ms = np.full(shape, np.nan)
+    counts = np.full((*shape, 4), -1, np.int64)
+    feasible = np.array([profile.feasible(b) for b in chosen])
+    run: Any = compile_loop(loops.as2d_grid_loop) if compiled else loops.as2d_grid_loop
+    for d, name in enumerate(names):
+        trajectories = [w.drafter(name) for w in windows]
+        schedules = [None if t is None else window_schedule(t, profile) for t in trajectories]
+        source = _Flat.of([() if t is None else t.candidates for t in trajectories], np.int64)
+        low = _Flat.of([() if t is None else t.low_confidence(threshold) for t in trajectories], np.bool_)
+        ends = _Flat.of([() if s is None else s.batch_ends for s in schedules], np.int64)
+        times = _Flat.of([() if s is None else s.batch_times_ms for s in schedules], np.float64)
+        run(
+            target.values,
+            target.offsets,
+            caps,
+            source.values,
+            low.values,
+            source.offsets,
+            ends.values,
+            times.values,
+            ends.offsets,
+            np.array([math.nan if s is None else s.producer_end_ms for s in schedules]),
+            profile.draft_overlapped_ms,
+            np.array(chosen, np.int64),
+            concurrent,
+            idle,
+            search_window,
+            NO_TABLE,
+            NO_BOUNDARIES,
+            time_ms[d],
+            counts[d],
+        )
+    # A budget is excluded on every window alike, whether or not its widest width came up.
+    time_ms[:, ~feasible, :] = np.nan
+    counts[:, ~feasible] = -1
+    return Grid(
+        corpus=corpus.id,
+        profile=profile.id,
+        label=corpus.label,
+        drafters=names,
+        budgets=chosen,
+        windows=tuple(w.window_id for w in windows),
+        groups=tuple(w.group for w in windows),
+        splits=tuple(w.split for w in windows),
+        tokens=np.diff(target.offsets),
+        time_ms=time_ms,
+        target_only_ms=(np.diff(target.offsets) - 1) * profile.target_step_ms,
+        extrapolated=np.array([[profile.extrapolates(b) for b in chosen] for _ in names]),
+        rounds=counts[..., 0],
+        k1_rounds=counts[..., 1],
+        proposed=counts[..., 2],
+        accepted=counts[..., 3],
+        standard_sd_ms=_standard_sd(corpus, profile, names, caps, compiled),
+        threshold=threshold,
+        search_window=search_window,
+    )
+
+
+def window_schedule(drafter: DrafterTrajectory, profile: Profile) -> Schedule:
+    """When this drafter's candidates are visible with the profile's overlapped costs."""
+    return autoregressive_schedule(
+        len(drafter.candidates), drafter.batch_tokens, profile.draft_overlapped_ms, profile.publish_ms
+    )
+
+
+def output_cap(window: WindowTrajectory, corpus: TrajectorySet) -> int:
+    """Largest number of committed tokens: where a capped output was cut, the cap was met."""
+    return len(window.target_tokens) if window.target_capped else corpus.output_cap
+
+
+def _standard_sd(
+    corpus: TrajectorySet, profile: Profile, names: Sequence[str], caps: NDArray[np.int64], compiled: bool
+) -> dict[int, NDArray[np.float64]]:
+    verify = profile.verify_costs()
+    widths = np.array([k for k in range(2, len(verify)) if not math.isnan(verify[k])], np.int64)
+    times = np.full((len(widths), len(names), len(corpus.windows)), np.nan)
+    run: Any = compile_loop(loops.standard_sd_grid_loop) if compiled else loops.standard_sd_grid_loop
+    for d, name in enumerate(names):
+        found = [w.drafter(name) for w in corpus.windows]
+        known = [() if t is None or t.agrees is None else t.agrees for t in found]
+        flags = _Flat.of(known, np.bool_)
+        present = np.array([len(agrees) > 0 for agrees in known], np.bool_)
+        filled = np.full((len(widths), len(corpus.windows)), np.nan)
+        run(
+            flags.values,
+            flags.offsets,
+            caps,
+            present,
+            widths,
+            profile.draft_serial_ms,
+            verify,
+            profile.loop_ms,
+            filled,
+        )
+        times[:, d] = filled
+    return {int(width): times[k] for k, width in enumerate(widths)}
+
+
+@dataclass(frozen=True)
+class _Flat:
+    """Values of all windows one behind the other, and where each window begins."""
+
+    values: NDArray[Any]
+    offsets: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[Any]], dtype: Any) -> "_Flat":
+        offsets = np.zeros(len(rows) + 1, np.int64)
+        np.cumsum([len(row) for row in rows], out=offsets[1:])
+        values = np.empty(offsets[-1], dtype)
+        for row, start, end in zip(rows, offsets, offsets[1:], strict=False):
+            values[start:end] = row
+        return cls(values, offsets)
+
+
+def _budgets(budgets: Sequence[int] | None, profile: Profile) -> tuple[int, ...]:
+    if budgets is None:
+        last = profile.search_max_budget or profile.max_width - 1
+        budgets = range(1, last + 1) if last >= 1 else (0,)
+    for budget in budgets:
+        check_budget(budget)
+    if not budgets:
+        raise RequestError("There is no budget to replay; give at least one.")
+    if len(set(budgets)) < len(budgets):
+        raise RequestError(f"A budget is given twice: {_spelled(budgets)}.")
+    return tuple(sorted(int(b) for b in budgets))
+
+
+def _drafters(drafters: Sequence[str] | None, corpus: TrajectorySet) -> tuple[str, ...]:
+    known = corpus.drafters
+    if not known:
+        raise TrajectoryError(f"The set {corpus.id!r} has no drafters; there is nothing to compare.")
+    for name in drafters or ():
+        if name not in known:
+            raise unknown_name("drafter", name, list(known))
+    return known if drafters is None else tuple(name for name in known if name in set(drafters))
+
+
+def _spelled(budgets: Sequence[int]) -> str:
+    return ", ".join(map(str, budgets))
