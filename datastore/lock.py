@@ -1,0 +1,67 @@
+"""Who may write to a data folder? One process at a time: the one that holds its lock file.
+
+The lock is the operating system's, so that a killed process never leaves it behind; the file's
+text only says who holds it.
+"""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from datastore.errors import StoreLockedError
+from datastore.files import translated_os
+
+try:
+    import fcntl
+except ImportError:  # not on Windows, where DuckDB's own lock on the database has to do
+    fcntl = None  # type: ignore[assignment]
+
+
+class FolderLock:
+    """The lock of one data folder, held from construction to ``release``.
+
+    Raises:
+        StoreLockedError: another process holds it.
+        StoreFolderError: the lock file cannot be made.
+    """
+
+    def __init__(self, path: Path) -> None:
+        with translated_os(path):
+            self._descriptor: int | None = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o644)
+        try:
+            if fcntl is not None:
+                fcntl.lockf(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (BlockingIOError, PermissionError) as error:
+            pid = _holder(self._descriptor)
+            self.release()
+            raise StoreLockedError(path.parent, pid, command_line(pid)) from error
+        except OSError:
+            self.release()
+            raise
+        with suppress(OSError):  # a full disk may refuse the name; the lock holds all the same
+            os.ftruncate(self._descriptor, 0)
+            os.write(self._descriptor, f"{os.getpid()}\n".encode())
+
+    def release(self) -> None:
+        """Let others have it. May be called twice."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+
+def command_line(pid: int | None) -> str | None:
+    """Command line of a process, where the system tells."""
+    if pid is None:
+        return None
+    import psutil
+
+    with suppress(psutil.Error):
+        text = " ".join(psutil.Process(pid).cmdline())
+        return (text if len(text) <= 200 else text[:199] + "…") or None
+    return None
+
+
+def _holder(descriptor: int) -> int | None:
+    with suppress(OSError, ValueError):
+        return int(os.read(descriptor, 32).decode("ascii"))
+    return None

@@ -1,0 +1,386 @@
+"""Which runs are there, and how do they compare?
+
+Runs in the bin are left out unless they are asked for. Every name that is not known gets an error
+that suggests the nearest one.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from datetime import UTC, date, datetime, time
+from functools import cache
+from typing import Any, Literal
+
+from as2d_core.errors import unknown_name
+from as2d_core.records import METHODS, STATUSES
+from datastore.errors import RunNotFoundError
+from datastore.lookup import find_run
+from datastore.store import Store
+
+DISTINCT = {
+    "method": "method",
+    "device": "device_key",
+    "window": "window_id",
+    "status": "status",
+    "label": "label",
+    "group": "group_id",
+    "target": "target_name",
+    "drafter": "drafter_name",
+    "tag": "tag",
+}
+"""What runs can be told apart by, and the column that says it."""
+
+_SEARCHED = (
+    "run_id", "window_id", "audio_path", "text", "notes", "error", "instruction", "device_key", "target_name",
+    "drafter_name", "group_id",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class RunFilter:
+    """Which runs are asked for. An empty field asks nothing; several values of one field are alternatives."""
+
+    run_ids: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
+    windows: tuple[str, ...] = ()
+    statuses: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+    drafters: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    """All of these tags."""
+    text: str = ""
+    """Found in the id, window, audio path, text, note, error, instruction, device, models, group or a tag."""
+    since: date | datetime | None = None
+    until: date | datetime | None = None
+    """Up to and including this day, or before this instant. Times without a zone are UTC."""
+    warm_ups: bool = True
+    bin: Literal["without", "with", "only"] = "without"
+
+    def as_json(self) -> dict[str, Any]:
+        """What is asked, without the empty fields; exports carry it."""
+        said: dict[str, Any] = {}
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if value != item.default:
+                said[item.name] = value.isoformat() if isinstance(value, date) else value
+        return said
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """One run as a table shows it. ``None`` is "n/a". Times are UTC with a zone; ``*_ns`` are the run's clock."""
+
+    run_id: str
+    created_at: datetime | None
+    ingested_at: datetime
+    binned_at: datetime | None
+    label: str
+    """``measured``, ``replayed`` or ``synthetic``."""
+    emulated: bool
+    """The drafter was slowed down on purpose (``drafter_pace_ms``)."""
+    clock: str
+    device_key: str
+    device_name: str | None
+    runner_version: str | None
+    mnn_version: str | None
+    method: str | None
+    task: str | None
+    instruction: str | None
+    target_name: str | None
+    target_sha256: str | None
+    drafter_name: str | None
+    drafter_sha256: str | None
+    audio_path: str | None
+    audio_sha256: str | None
+    audio_duration_s: float | None
+    window_id: str | None
+    view_start_s: float | None
+    view_end_s: float | None
+    budget: int | None
+    width: int | None
+    draft_cap: int | None
+    threshold: float | None
+    search_window: int | None
+    batch_tokens: int | None
+    max_tokens: int | None
+    plain_step: bool | None
+    drafter_pace_ms: float | None
+    target_threads: int | None
+    drafter_threads: int | None
+    backend: str | None
+    precision: str | None
+    memory: str | None
+    repetition: int | None
+    run_order: int | None
+    warm_up: bool | None
+    group_id: str | None
+    status: str
+    """``eos``, ``capped``, ``cancelled``, ``failed`` or ``incomplete``."""
+    error: str | None
+    text: str | None
+    committed_tokens: int
+    output_sha256: str | None
+    elapsed_ms: float | None
+    response_ms: float | None
+    tps: float | None
+    """Committed tokens per second; only of complete runs."""
+    rounds: int
+    proposed: int
+    accepted: int
+    k1_rounds: int
+    own_ms_per_round: float | None
+    total_ns: int | None
+    draft_ns: int | None
+    verify_ns: int | None
+    overlap_ns: int | None
+    idle_ns: int | None
+    span_rows: int
+    publication_rows: int
+    telemetry_rows: int
+    matches_target_only: bool | None
+    """Same tokens as ``reference_run_id``, the newest complete target-only run of the same work that is not this
+    run: same device, label, target, audio and view, task, instruction, output cap, precision and memory."""
+    reference_run_id: str | None
+    notes: str | None
+    tags: tuple[str, ...]
+    problems: tuple[str, ...]
+    """Why the record is incomplete."""
+
+
+@dataclass(frozen=True, slots=True)
+class MethodFigures:
+    """Runs of one group that were decoded alike, pooled. Failed and incomplete runs are counted, not pooled."""
+
+    method: str | None
+    budget: int | None
+    width: int | None
+    draft_cap: int | None
+    threshold: float | None
+    plain_step: bool | None
+    target_name: str | None
+    drafter_name: str | None
+    drafter_pace_ms: float | None
+    device_key: str
+    label: str
+    runs: int
+    eos: int
+    capped: int
+    cancelled: int
+    failed: int
+    incomplete: int
+    windows: int
+    """Different windows among the pooled runs."""
+    tokens: int
+    elapsed_ms: float | None
+    pooled_tps: float | None
+    """Sum of tokens over sum of time of the runs that ended by themselves or at the cap."""
+    ratio_to_target_only: float | None
+    """``pooled_tps`` over the fastest target-only of the same target, device and label in the group."""
+    response_ms_mean: float | None
+    proposed: int
+    accepted: int
+    rounds: int
+    k1_rounds: int
+    matching: int
+    """Runs with the tokens of target-only."""
+    differing: int
+    """Runs with other tokens than target-only."""
+
+
+def list_runs(
+    store: Store,
+    where: RunFilter | None = None,
+    order_by: str = "created_at",
+    descending: bool = True,
+    limit: int | None = 200,
+    offset: int = 0,
+) -> list[RunRow]:
+    """Runs in order, one page of them. Where the ordering column is n/a comes last.
+
+    Raises:
+        UnknownNameError: a filter value or the column is not known; suggests the nearest.
+    """
+    columns = orderable()
+    if order_by not in columns:
+        raise unknown_name("column", order_by, columns)
+    clause, values = where_clause(store, where or RunFilter())
+    direction = "DESC" if descending else "ASC"
+    page = "" if limit is None else f" LIMIT {int(limit)}"
+    rows = store.read(
+        f"SELECT {_columns()} FROM compared_runs r WHERE {clause} "  # noqa: S608
+        f"ORDER BY r.{order_by} {direction} NULLS LAST, r.run_no {direction}{page} OFFSET {int(offset)}",
+        values,
+    )
+    return list(map(_row, rows))
+
+
+def count_runs(store: Store, where: RunFilter | None = None) -> int:
+    """How many runs there are.
+
+    Raises:
+        UnknownNameError: a filter value is not known.
+    """
+    clause, values = where_clause(store, where or RunFilter())
+    return int(store.read(f"SELECT count(*) FROM runs r WHERE {clause}", values)[0][0])  # noqa: S608
+
+
+def get_run(store: Store, run_id: str) -> RunRow:
+    """One run; a unique beginning of its id is enough.
+
+    Raises:
+        RunNotFoundError: no such run; suggests the nearest id.
+    """
+    found = find_run(store.read, run_id)
+    rows = store.read(f"SELECT {_columns()} FROM compared_runs r WHERE run_no = ?", [found.run_no])  # noqa: S608
+    if not rows:
+        raise RunNotFoundError(f"Run {run_id!r} was deleted a moment ago.")
+    return _row(rows[0])
+
+
+def distinct(store: Store, what: str) -> list[str]:
+    """The values runs (kept or in the bin) have for one of ``DISTINCT``, in alphabetical order.
+
+    Raises:
+        UnknownNameError: runs are not told apart by that.
+    """
+    if what not in DISTINCT:
+        raise unknown_name("filter", what, list(DISTINCT))
+    column = DISTINCT[what]
+    table = "tags" if what == "tag" else "runs"
+    rows = store.read(f"SELECT DISTINCT {column} FROM {table} WHERE {column} IS NOT NULL ORDER BY 1")  # noqa: S608
+    return [str(row[0]) for row in rows]
+
+
+def orderable() -> list[str]:
+    """Columns runs can be put in order by."""
+    return [item.name for item in fields(RunRow) if item.name not in ("tags", "problems")]
+
+
+def compare_group(store: Store, group_id: str, warm_ups: bool = False) -> list[MethodFigures]:
+    """The runs of one group by method and parameters, pooled; target-only first, then the fastest.
+
+    Raises:
+        UnknownNameError: no run has this group.
+    """
+    _check_known(store, "group", (group_id,))
+    rows = store.read(
+        """
+        WITH members AS (
+            SELECT *, status IN ('eos', 'capped') AND total_ns > 0 AS pooled FROM compared_runs
+            WHERE group_id = ? AND binned_at IS NULL AND (? OR warm_up IS NOT TRUE)
+        )
+        SELECT
+            method, budget, width, draft_cap, threshold, plain_step, target_name, drafter_name, drafter_pace_ms,
+            device_key, label,
+            count(*),
+            count(*) FILTER (status = 'eos'), count(*) FILTER (status = 'capped'),
+            count(*) FILTER (status = 'cancelled'), count(*) FILTER (status = 'failed'),
+            count(*) FILTER (status = 'incomplete'),
+            count(DISTINCT coalesce(window_id, audio_sha256, audio_path)) FILTER (pooled),
+            coalesce(sum(committed_tokens) FILTER (pooled), 0)::BIGINT,
+            sum(total_ns) FILTER (pooled) / 1e6,
+            sum(committed_tokens) FILTER (pooled) * 1e9 / sum(total_ns) FILTER (pooled) AS pooled_tps,
+            pooled_tps
+                / max(pooled_tps) FILTER (method = 'target-only') OVER (PARTITION BY target_name, device_key, label),
+            avg(response_ms) FILTER (pooled),
+            coalesce(sum(proposed) FILTER (pooled), 0)::BIGINT, coalesce(sum(accepted) FILTER (pooled), 0)::BIGINT,
+            coalesce(sum(rounds) FILTER (pooled), 0)::BIGINT, coalesce(sum(k1_rounds) FILTER (pooled), 0)::BIGINT,
+            count(*) FILTER (matches_target_only), count(*) FILTER (NOT matches_target_only)
+        FROM members
+        GROUP BY method, budget, width, draft_cap, threshold, plain_step, target_name, drafter_name, drafter_pace_ms,
+            device_key, label
+        ORDER BY device_key, label, target_name, method = 'target-only' DESC, pooled_tps DESC NULLS LAST
+        """,
+        [group_id, warm_ups],
+    )
+    return [MethodFigures(*row) for row in rows]
+
+
+def where_clause(store: Store, where: RunFilter) -> tuple[str, list[Any]]:
+    """The filter as SQL over ``runs r``, with its parameters.
+
+    Raises:
+        UnknownNameError: a value no run has; suggests the nearest.
+        RunNotFoundError: a run id is not known.
+    """
+    parts: list[str] = []
+    values: list[Any] = []
+
+    def one_of(column: str, names: Sequence[Any]) -> None:
+        if names:
+            parts.append(f"r.{column} IN ({', '.join('?' * len(names))})")
+            values.extend(names)
+
+    if where.run_ids:
+        one_of("run_no", [find_run(store.read, name, where.bin == "only").run_no for name in where.run_ids])
+    asked = {
+        "method": where.methods, "device": where.devices, "window": where.windows, "status": where.statuses,
+        "label": where.labels, "group": where.groups, "target": where.targets, "drafter": where.drafters,
+    }  # fmt: skip
+    for what, names in asked.items():
+        _check_known(store, what, names)
+        one_of(DISTINCT[what], names)
+    _check_known(store, "tag", where.tags)
+    for tag in where.tags:
+        parts.append("EXISTS (SELECT 1 FROM tags t WHERE t.run_id = r.run_id AND t.tag = ?)")
+        values.append(tag)
+    if where.text.strip():
+        text = where.text.strip().lower()
+        found = [f"contains(lower(coalesce(r.{column}, '')), ?)" for column in _SEARCHED]
+        found.append("EXISTS (SELECT 1 FROM tags t WHERE t.run_id = r.run_id AND contains(lower(t.tag), ?))")
+        parts.append(f"({' OR '.join(found)})")
+        values.extend([text] * len(found))
+    if where.since is not None:
+        parts.append("r.created_at >= ?")
+        values.append(_instant(where.since))
+    if where.until is not None:
+        exact = isinstance(where.until, datetime)
+        parts.append("r.created_at < ?" if exact else "r.created_at <= ?")
+        values.append(_instant(where.until, last=True))
+    if not where.warm_ups:
+        parts.append("r.warm_up IS NOT TRUE")
+    if where.bin != "with":
+        parts.append(f"r.binned_at IS {'NOT ' if where.bin == 'only' else ''}NULL")
+    return " AND ".join(parts) or "TRUE", values
+
+
+def row_as_json(row: RunRow) -> dict[str, Any]:
+    """A row as plain values."""
+    return {k: v.isoformat() if isinstance(v, datetime) else v for k, v in asdict(row).items()}
+
+
+def _check_known(store: Store, what: str, names: Sequence[str]) -> None:
+    if not names:
+        return
+    always = {"method": METHODS, "status": (*STATUSES, "incomplete")}.get(what, ())
+    known = sorted({*always, *distinct(store, what)})
+    for name in names:
+        if name not in known:
+            raise unknown_name(what, name, known)
+
+
+def _instant(when: date | datetime, last: bool = False) -> datetime:
+    if not isinstance(when, datetime):
+        when = datetime.combine(when, time.max if last else time.min, UTC)
+    return (when if when.tzinfo else when.replace(tzinfo=UTC)).astimezone(UTC).replace(tzinfo=None)
+
+
+@cache
+def _columns() -> str:
+    special = {
+        "tags": "(SELECT coalesce(list(tag ORDER BY tag), []) FROM tags t WHERE t.run_id = r.run_id)",
+        "problems": "problems_json",
+    }
+    return ", ".join(special.get(item.name, f"r.{item.name}") for item in fields(RunRow))
+
+
+def _row(values: tuple[Any, ...]) -> RunRow:
+    named = dict(zip((item.name for item in fields(RunRow)), values, strict=True))
+    for name in ("created_at", "ingested_at", "binned_at"):
+        named[name] = None if named[name] is None else named[name].replace(tzinfo=UTC)
+    named["tags"] = tuple(named["tags"])
+    named["problems"] = tuple(json.loads(named["problems"]))
+    return RunRow(**named)
