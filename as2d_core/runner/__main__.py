@@ -13,6 +13,7 @@ import queue
 import signal
 import sys
 import threading
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TextIO
 
@@ -37,13 +38,17 @@ def main(arguments: list[str] | None = None) -> int:
     if options.describe:
         print(json.dumps(describe()), file=out)
         return 0
+    if options.file is None:
+        if isinstance(sys.stdin, TextIOWrapper):
+            sys.stdin.reconfigure(encoding="utf-8", errors="replace")
+        return _serve(sys.stdin, out)
     try:
-        stream = options.file.open(encoding="utf-8") if options.file else sys.stdin
+        # A byte that is no UTF-8 spoils its own line, not the ones after it.
+        with options.file.open(encoding="utf-8", errors="replace") as stream:
+            return _serve(stream, out)
     except OSError as error:
         print(f"The request file cannot be read: {error}.", file=sys.stderr)
         return 2
-    with stream:
-        return _serve(stream, out)
 
 
 def describe() -> dict[str, object]:
@@ -65,13 +70,14 @@ def _serve(stream: TextIO, out: TextIO) -> int:
     coordinator = Coordinator(write)
     requests: queue.Queue[Request | str | None] = queue.Queue()
     stopping = threading.Event()
-    running: list[str] = []
 
     def read() -> None:
-        for line in stream:
-            if line.strip():
-                requests.put(_parse(line, coordinator, running))
-        requests.put(None)
+        try:
+            for line in stream:
+                if line.strip():
+                    requests.put(_parse(line, coordinator))
+        finally:
+            requests.put(None)
 
     def stop(*_: object) -> None:
         stopping.set()
@@ -95,34 +101,38 @@ def _serve(stream: TextIO, out: TextIO) -> int:
                     print(item, file=sys.stderr)
                     code = 2
                 continue
-            running[:] = [item.run_id]
-            status = coordinator.run(item)
-            running.clear()
-            if status not in ("eos", "capped"):
+            if coordinator.run(item) not in ("eos", "capped"):
                 code = code or 1
     except BrokenPipeError:
         code = 1  # nobody listens any more
+    except OSError as error:
+        print(f"The events cannot be written: {error}.", file=sys.stderr)
+        code = 1
     finally:
         coordinator.close()
     return code
 
 
-def _parse(line: str, coordinator: Coordinator, running: list[str]) -> Request | str:
+def _parse(line: str, coordinator: Coordinator) -> Request | str:
     """A request, or a sentence about the line (empty for a control line that was carried out)."""
     if len(line) > MAX_REQUEST_CHARACTERS:
         return f"A request line has {len(line)} characters; at most {MAX_REQUEST_CHARACTERS} are taken."
     try:
         body = json.loads(line)
         if isinstance(body, dict) and set(body) == {"cancel"}:
-            if body["cancel"] in running:
-                coordinator.cancel()
+            coordinator.cancel(str(body["cancel"]))
             return ""
-        return request_from_json(body)
+        request = request_from_json(body)
     except (ValueError, RecursionError) as error:
         return f"A request line is not JSON: {error}."
     except As2dError as error:
         return f"A request is refused: {error}."
+    coordinator.expect(request.run_id)
+    return request
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_code = main()
+    sys.stderr.flush()
+    # Never an ordinary exit: it would wait for the reader, which may wait for stdin for ever.
+    os._exit(exit_code)

@@ -5,7 +5,6 @@ hangs or is killed, the run still ends with a line that says so.
 """
 
 import multiprocessing
-import threading
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -19,6 +18,7 @@ from as2d_core.methods.base import Outcome
 from as2d_core.protocol import Writer
 from as2d_core.records import SCHEMA_VERSION, Mark, Request, Round, RunHeader
 from as2d_core.runner import target_worker
+from as2d_core.runner.cancellations import Cancellations
 from as2d_core.runner.check import check_request
 from as2d_core.runner.device import device_facts
 from as2d_core.runner.exit_reason import exit_reason
@@ -39,19 +39,36 @@ class Coordinator:
         self._silence_deadline_s = silence_deadline_s
         self._process: Any = None
         self._pipe: Connection | None = None
-        self._cancel = threading.Event()
+        self._cancellations = Cancellations()
 
     @property
     def target_pid(self) -> int | None:
         """Process id of the target process while there is one."""
         return None if self._process is None else self._process.pid
 
-    def cancel(self) -> None:
-        """End the running request at its next round; may be called from any thread or a signal handler."""
-        self._cancel.set()
+    def expect(self, run_id: str) -> None:
+        """A request has been read and will be run: from now on it can be cancelled by its id."""
+        self._cancellations.expect(run_id)
+
+    def cancel(self, run_id: str | None = None) -> None:
+        """End one run at its next round, or the present and all later ones (``None``, signal-safe)."""
+        if run_id is None:
+            self._cancellations.cancel_all()
+        else:
+            self._cancellations.cancel(run_id)
 
     def run(self, request: Request) -> str:
-        """Run one request, write its whole stream; returns the status of its ``end`` line."""
+        """Run one request, write its whole stream; returns the status of its ``end`` line.
+
+        Raises:
+            OSError: the stream cannot be written.
+        """
+        try:
+            return self._run(request)
+        finally:
+            self._cancellations.forget(request.run_id)
+
+    def _run(self, request: Request) -> str:
         writer = Writer(self._write)
         problem: str | None = None
         job = None
@@ -59,6 +76,8 @@ class Coordinator:
             job = check_request(request)
         except As2dError as error:
             problem = str(error)
+        except OSError as error:
+            problem = f"A file of the request cannot be read: {error}."
         writer.add(
             RunHeader(
                 schema_version=SCHEMA_VERSION,
@@ -72,11 +91,13 @@ class Coordinator:
         )
         if job is None:
             return writer.end("failed", 0, error=problem).status
+        if self._cancellations.wanted(request.run_id):
+            return writer.end("cancelled", 0).status
         relay = _Relay(writer)
         try:
             outcome, text, problem = self._relay(job, relay)
         except _TargetLostError as error:
-            return writer.end("failed", relay.tokens, error=str(error)).status
+            return writer.end(error.status, relay.tokens, error=str(error)).status
         if outcome is None:
             return writer.end("failed", relay.tokens, error=problem).status
         return writer.end(outcome.status, len(outcome.tokens), text, outcome.error).status
@@ -94,7 +115,7 @@ class Coordinator:
         self._process = self._pipe = None
 
     def _relay(self, job: Any, relay: "_Relay") -> tuple[Outcome | None, str | None, str | None]:
-        self._cancel.clear()
+        run_id = job.request.run_id
         pipe = self._connect()
         try:
             pipe.send(("run", job))
@@ -104,26 +125,27 @@ class Coordinator:
         cancelled_at: float | None = None
         telemetry = Telemetry()
         while True:
-            if self._cancel.is_set() and cancelled_at is None:
-                cancelled_at = time.monotonic()
-                self._cancel.clear()
-                pipe.send(("cancel",))
+            message = None
             try:
+                if cancelled_at is None and self._cancellations.wanted(run_id):
+                    cancelled_at = time.monotonic()
+                    pipe.send(("cancel",))
                 if pipe.poll(0.25):
                     message = pipe.recv()
-                    heard = time.monotonic()
-                    if message[0] == "done":
-                        return message[1], message[2], message[3]
-                    relay.add(message[1])
             except (EOFError, OSError) as error:
                 raise self._lost(relay.stage) from error
+            if message is not None:
+                heard = time.monotonic()
+                if message[0] == "done":
+                    return message[1], message[2], message[3]
+                relay.add(message[1])
             reading = telemetry.due()
             if reading is not None:
                 relay.add([reading])
             if cancelled_at is not None and time.monotonic() - cancelled_at > CANCEL_DEADLINE_S:
                 self._kill()
                 raise _TargetLostError(
-                    "The run was cancelled while it was " + relay.stage + "; the models were stopped."
+                    f"The run was cancelled while it was {relay.stage}; the models were stopped.", "cancelled"
                 )
             if time.monotonic() - heard > self._silence_deadline_s:
                 self._kill()
@@ -158,7 +180,11 @@ class Coordinator:
 
 
 class _TargetLostError(As2dError):
-    """The target process is gone."""
+    """The target process is gone; ``status`` is how the run ends."""
+
+    def __init__(self, message: str, status: str = "failed") -> None:
+        super().__init__(message)
+        self.status = status
 
 
 class _Relay:

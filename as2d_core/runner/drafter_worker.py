@@ -13,6 +13,7 @@ import numpy.typing as npt
 from as2d_core.clock import now_ns
 from as2d_core.engines.drafting import BranchDrafter, Rows
 from as2d_core.models.folder import describe_model
+from as2d_core.runner.lifeline import hold_on
 from as2d_core.runner.pipes import asker, send, wait_briefly
 from as2d_core.runner.placement import pin
 from as2d_core.sources.autoregressive import Batch, produce
@@ -49,10 +50,11 @@ class PacedModel:
         return Rows(rows.greedy, rows.confidences, rows.start_ns, max(rows.end_ns, now))
 
 
-def main(pipe: Connection, folder: str, settings: Any, cores: tuple[int, ...]) -> None:
+def main(pipe: Connection, folder: str, settings: Any, cores: tuple[int, ...], allowed: tuple[int, ...]) -> None:
     """Serve the target process until it goes away."""
     os.dup2(2, 1)  # MNN prints to standard output, which belongs to the protocol
-    granted = pin(cores)
+    hold_on()
+    granted = pin(cores, allowed)
     try:
         from pathlib import Path
 

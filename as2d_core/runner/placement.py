@@ -37,17 +37,28 @@ def choose(placement: Placement) -> Placement:
     return Placement(target, drafter, placement.target_threads, placement.drafter_threads, placement.backend)
 
 
-def pin(cores: tuple[int, ...]) -> tuple[int, ...] | None:
-    """Bind this process to ``cores`` if the system can; returns what it may use now, or ``None``."""
-    if cores:
-        with suppress(OSError, ValueError, AttributeError, ImportError):
-            if hasattr(os, "sched_setaffinity"):
-                os.sched_setaffinity(0, cores)
-            else:
-                import psutil
+def pin(cores: tuple[int, ...], otherwise: tuple[int, ...] = ()) -> tuple[int, ...] | None:
+    """Bind this process to ``cores`` if the system can; returns what it may use now, or ``None``.
 
-                psutil.Process().cpu_affinity(list(cores))
+    Where it cannot, the process goes to ``otherwise``: a drafter would stay on the core that it
+    inherited from the target.
+    """
+    if cores and not _bind(cores) and otherwise:
+        _bind(otherwise)
     return allowed_cores() or None
+
+
+def _bind(cores: tuple[int, ...]) -> bool:
+    try:
+        if hasattr(os, "sched_setaffinity"):
+            os.sched_setaffinity(0, cores)
+        else:
+            import psutil
+
+            psutil.Process().cpu_affinity(list(cores))
+    except (OSError, ValueError, OverflowError, AttributeError, ImportError):
+        return False
+    return True
 
 
 def step_back() -> None:

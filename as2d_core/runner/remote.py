@@ -27,8 +27,19 @@ SPIN_S = 0.05
 class DrafterProcess:
     """Owns the drafter process. Every wait has a deadline, every death a reason."""
 
-    def __init__(self, folder: str, settings: Settings, cores: tuple[int, ...], own_cores: bool = False) -> None:
-        """Start and load it. ``own_cores``: it shares no core with the target, so both may spin.
+    def __init__(
+        self,
+        folder: str,
+        settings: Settings,
+        cores: tuple[int, ...],
+        allowed: tuple[int, ...] = (),
+        target_cores: tuple[int, ...] = (),
+    ) -> None:
+        """Start and load it.
+
+        Args:
+            cores: where it shall run; ``allowed`` is where it runs when it cannot be bound to them.
+            target_cores: where the target runs. Where the two share no core, both may spin.
 
         Raises:
             DrafterLostError: it died while loading.
@@ -37,13 +48,14 @@ class DrafterProcess:
         context = multiprocessing.get_context("spawn")
         self.pipe, far = context.Pipe()
         self.process = context.Process(
-            target=drafter_worker.main, args=(far, folder, settings, cores), daemon=True, name="as2d-drafter"
+            target=drafter_worker.main, args=(far, folder, settings, cores, allowed), daemon=True, name="as2d-drafter"
         )
         self.process.start()
         far.close()
         self.asked = asker(self.pipe)
         self._spin_s = 0.0
         _, self.mnn_version, self.cores, self.loaded = self.receive("loaded", LOAD_DEADLINE_S)
+        own_cores = self.cores and target_cores and not set(self.cores) & set(target_cores)
         self._spin_s = SPIN_S if own_cores else 0.0
         self.send("spin", self._spin_s)
 
@@ -217,7 +229,8 @@ class RemoteSource:
 
     def _take(self, message: tuple[Any, ...]) -> list[Publication]:
         if message[0] == "error":
-            raise EngineError(f"The drafter failed: {message[1]}")
+            # A producer that failed is as lost as one that died: the target goes on alone.
+            raise DrafterLostError(f"The drafter failed: {message[1]}")
         batch = Batch(*message[1])
         spans = []
         if self._previous is not None:

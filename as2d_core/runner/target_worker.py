@@ -19,8 +19,9 @@ from as2d_core.models.folder import ModelInfo
 from as2d_core.records import METHODS, Engine, Event, Mark, Pieces, Publication, Request, Round, SelfTest, Span
 from as2d_core.runner.device import cpu_name
 from as2d_core.runner.job import Job
+from as2d_core.runner.lifeline import hold_on
 from as2d_core.runner.pipes import asker, send
-from as2d_core.runner.placement import pin, step_forward
+from as2d_core.runner.placement import allowed_cores, pin, step_forward
 from as2d_core.runner.remote import DrafterProcess, RemoteSerialDrafter, RemoteSource
 
 FLUSH_NS = 60_000_000
@@ -30,6 +31,7 @@ FLUSH_NS = 60_000_000
 def main(pipe: Connection) -> None:
     """Serve the coordinator until it goes away."""
     os.dup2(2, 1)  # MNN prints to standard output, which belongs to the protocol
+    hold_on()
     step_forward()
     session = Session(pipe)
     while True:
@@ -68,6 +70,15 @@ class PipeRecorder:
             self._cancelled = self._pipe.recv()[0] == "cancel"
         return self._cancelled
 
+    def stop_if_cancelled(self) -> None:
+        """Between two stages of preparation, which has no rounds that could ask.
+
+        Raises:
+            _CancelledError: the user asked to stop.
+        """
+        if self.cancelled():
+            raise _CancelledError
+
     def flush(self) -> None:
         """Send what has gathered."""
         if self._events:
@@ -100,6 +111,10 @@ class PipeRecorder:
         return [Pieces(text, raw)]
 
 
+class _CancelledError(As2dError):
+    """The run was cancelled before it decoded anything."""
+
+
 class Session:
     """Resident models and the audio in their caches, carried from request to request."""
 
@@ -108,6 +123,9 @@ class Session:
         self._model: MnnModel | None = None
         self._drafter: DrafterProcess | None = None
         self._drafter_key: Any = None
+        self._allowed = allowed_cores()
+        """Cores this process was given; where it returns to when it cannot be bound."""
+        self._asked_cores: tuple[int, ...] = ()
         self._cores: tuple[int, ...] | None = None
         self._exact: dict[str, tuple[int, ...]] = {}
         self._target_heard: str | None = None
@@ -126,6 +144,8 @@ class Session:
         error: str | None = None
         try:
             outcome = self._decode(job, recorder)
+        except _CancelledError:
+            outcome = Outcome("cancelled", (), now_ns(), now_ns())
         except As2dError as problem:
             error = str(problem)
         except (BrokenPipeError, EOFError):
@@ -135,7 +155,7 @@ class Session:
         if error is not None:
             self._start_over()
         recorder.flush()
-        text = self._text(outcome.tokens) if outcome is not None else None
+        text = self._text(outcome.tokens) if outcome is not None and outcome.tokens else None
         self._pipe.send(("done", outcome, text, error))
 
     def _start_over(self) -> None:
@@ -152,11 +172,13 @@ class Session:
         model = self._load_target(job, recorder)
         recorder.piece = model.piece
         policy = WidthPolicy(self._widths(job, model, recorder))
+        recorder.stop_if_cancelled()
         needs_drafter = request.method != "target-only"
         drafter = self._load_drafter(job, recorder) if needs_drafter else None
         self._check_widths(request, policy)
         self._report_engines(job, model, policy, drafter, recorder)
         recorder.flush()
+        recorder.stop_if_cancelled()
         self._hear(job, model, drafter, recorder)
         gc.collect()
 
@@ -176,8 +198,8 @@ class Session:
         finally:
             gc.enable()
         recorder.add(Mark("eos", outcome.eos_ns), Mark("drained", outcome.end_ns))
-        if drafter is not None and not drafter.alive:
-            self._drafter = None
+        if outcome.status == "failed" or (drafter is not None and not drafter.alive):
+            self._start_over()
         return outcome
 
     def _work(
@@ -213,10 +235,16 @@ class Session:
 
     def _load_target(self, job: Job, recorder: PipeRecorder) -> MnnModel:
         settings = _settings(job, job.placement.target_threads)
-        loaded = self._model
-        if loaded is not None and (loaded.info.sha256, loaded.settings) == (job.target.sha256, settings):
+        asked, loaded = job.placement.target_cores, self._model
+        if loaded is not None and (loaded.info.sha256, loaded.settings, self._asked_cores) == (
+            job.target.sha256,
+            settings,
+            asked,
+        ):
             return loaded
-        self._cores = pin(job.placement.target_cores)
+        # The threads of a loaded model stay where they were started, so that other cores mean another load.
+        self._model = None
+        self._asked_cores, self._cores = asked, pin(asked, self._allowed)
         self._model = model = MnnModel(job.target, settings)
         self._target_heard = None
         recorder.add(Span("target", "load", model.loaded.start_ns, model.loaded.end_ns))
@@ -226,16 +254,16 @@ class Session:
         if job.drafter is None:
             raise RequestError(f"The method {job.request.method} needs a drafter model; name one in the request.")
         settings = _settings(job, job.placement.drafter_threads)
-        key = (job.drafter.sha256, settings, job.placement.drafter_cores)
+        key = (job.drafter.sha256, settings, job.placement.drafter_cores, self._cores)
         if self._drafter is not None and self._drafter.alive and self._drafter_key == key:
             return self._drafter
         if self._drafter is not None:
             self._drafter.kill()
             self._drafter = None
         self._drafter_heard = None
-        cores = job.placement.drafter_cores
-        own_cores = bool(cores) and not set(cores) & set(job.placement.target_cores)
-        self._drafter = DrafterProcess(str(job.drafter.path), settings, cores, own_cores)
+        self._drafter = DrafterProcess(
+            str(job.drafter.path), settings, job.placement.drafter_cores, self._allowed, self._cores or ()
+        )
         self._drafter_key = key
         recorder.add(Span("drafter", "load", *self._drafter.loaded))
         return self._drafter
@@ -246,8 +274,9 @@ class Session:
         if given:
             self._exact[key] = tuple(sorted(given))
         if key not in self._exact:
-            event: SelfTest = as_event(find_exact_widths(model), model, cpu_name())
             self._target_heard = None
+            report = find_exact_widths(model, progress=lambda _: recorder.stop_if_cancelled())
+            event: SelfTest = as_event(report, model, cpu_name())
             recorder.add(event)
             self._exact[key] = event.exact_widths
         widths = self._exact[key]
