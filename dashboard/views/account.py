@@ -7,26 +7,17 @@ import plotly.graph_objects as go
 from as2d_core.accounting import TimeAccount, summarise
 from as2d_core.records import RunRecord
 from dashboard.views import numbers, text
-from dashboard.views.theme import (
-    FONT_PX,
-    SMALL_PX,
-    Theme,
-    axis,
-    bar_marker,
-    base_layout,
-    caption,
-    empty_layout,
-    lane_name,
-)
+from dashboard.views.theme import FONT_PX, SMALL_PX, Theme, axis, base_layout, caption, empty_layout, lane_name
 from dashboard.views.timeline_overview import LEFT_PX, RIGHT_PX
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A stretch of T that no other part covers."""
+    """One of D, V, O and H, laid out along T."""
 
     name: str
     role: str
+    start_ms: float
     length_ms: float
     meaning: str
 
@@ -59,24 +50,37 @@ class AccountInfo:
 
     @property
     def equation(self) -> str:
-        """The account with its numbers."""
-        d, v, o, h, total = (
-            numbers.whole_ms(ms).removesuffix(" ms")
-            for ms in (self.draft_ms, self.verify_ms, self.overlap_ms, self.idle_ms, self.total_ms)
+        """The account with its numbers, with as many decimals as it takes for them to add up as written."""
+        terms = (self.draft_ms, self.verify_ms, -self.overlap_ms, self.idle_ms)
+        decimals = next(
+            (n for n in range(6) if round(sum(round(t, n) for t in terms) - round(self.total_ms, n), 6) == 0), 6
         )
+        d, v, o, h, total = (f"{abs(ms):,.{decimals}f}" for ms in (*terms, self.total_ms))
         return f"T = D + V {numbers.MINUS} O + H = {d} + {v} {numbers.MINUS} {o} + {h} = {total} ms"
 
     @property
     def sentence(self) -> str:
-        """What could be gained at most, without promising more than the account holds."""
+        """What could be gained if everything but the target's own work disappeared: T / V."""
         if self.empty is not None:
             return self.empty
         so_far = "" if self.complete else "So far: "
-        target, bound = self.target_speedup, self.bound_speedup
-        if target is None or bound is None:
+        gain = self.target_speedup
+        if gain is None:
             return f"{so_far}the target has not worked yet."
-        alone = f"{so_far}at most {numbers.times_faster(target)} as fast if nothing but the target's own work remained"
-        return f"{alone}; the same work, overlapped perfectly, at most {numbers.times_faster(bound)}."
+        if gain < 1.005:
+            return f"{so_far}nothing but the target's own work is left in T; only a cheaper or rarer target call helps."
+        return f"{so_far}at most {numbers.times_faster(gain)} faster if nothing but the target remained (T / V)."
+
+    @property
+    def bound_sentence(self) -> str:
+        """What could be gained by overlapping the same work perfectly: T / (max(D, V) + H)."""
+        gain = self.bound_speedup
+        if gain is None:
+            return ""
+        bound = f"No schedule of this work is faster than max(D, V) + H = {numbers.whole_ms(self.bound_ms)}"
+        return (
+            f"{bound}: this run has reached it." if gain < 1.005 else f"{bound}: {numbers.times_faster(gain)} at most."
+        )
 
 
 def account_info(record: RunRecord) -> AccountInfo:
@@ -100,100 +104,75 @@ def account_info(record: RunRecord) -> AccountInfo:
 
 
 def _parts(whole: TimeAccount) -> tuple[Part, ...]:
-    """T cut into what was going on; the order keeps D and V in one piece each."""
+    """The drafter's row, the target's row and what is in neither, such that rows share exactly O."""
+    draft, verify, idle = whole.draft_ns / 1e6, whole.verify_ns / 1e6, whole.idle_ns / 1e6
+    overlap = whole.overlap_ns / 1e6
     parts = (
-        Part(
-            "drafter alone",
-            "drafter",
-            (whole.draft_ns - whole.overlap_ns) / 1e6,
-            f"D {numbers.MINUS} O: the target waits",
-        ),
-        Part("both", "reused", whole.overlap_ns / 1e6, "O: drafting and verifying at the same time"),
-        Part(
-            "target alone",
-            "target",
-            (whole.verify_ns - whole.overlap_ns) / 1e6,
-            f"V {numbers.MINUS} O: nothing is drafted",
-        ),
-        Part("neither", "retired", whole.idle_ns / 1e6, "H: our own loop, the queue, waiting"),
+        Part("D", "drafter", 0.0, draft, "drafter working"),
+        Part("V", "target", draft - overlap, verify, "target working"),
+        Part("H", "retired", draft - overlap + verify, idle, "neither: our own loop, the queue, waiting"),
+        Part("O", "reference", draft - overlap, overlap, "both at once"),
     )
     return tuple(part for part in parts if part.length_ms > 0)
 
 
+_ROWS = {"D": (0.55, 0.9), "V": (-0.55, 0.9), "H": (0.0, 2.0)}
+"""Middle and height of each part's bar; O is the stretch where both rows are filled, and gets a bracket."""
+
+_SHORT = {"D": "drafter", "V": "target", "H": "neither"}
+
+
 def account_figure(info: AccountInfo, theme: Theme) -> go.Figure:
-    """One bar as long as T; brackets over it show D and V, which share the part where both work."""
+    """Two rows as long as T: the drafter's time above the target's, a bracket where both work, grey where neither."""
     if info.empty is not None:
         return go.Figure(layout=empty_layout(theme, text.escape(info.empty)))
     figure = go.Figure(layout=_layout(info, theme))
-    start = 0.0
     for part in info.parts:
-        share = numbers.share(part.length_ms / info.total_ms)
-        figure.add_trace(
-            go.Bar(
-                name=f"account:{part.role}",
-                orientation="h",
-                base=[start],
-                x=[part.length_ms],
-                y=[0.0],
-                width=[0.5],
-                marker=_marker(theme, part),
-                text=[f"{part.name} {numbers.whole_ms(part.length_ms)}"],
-                textposition="inside",
-                insidetextanchor="middle",
-                textangle=0,
-                constraintext="inside",
-                insidetextfont={"size": FONT_PX, "color": theme.background},
-                hovertext=[f"<b>{part.name}</b><br>{numbers.whole_ms(part.length_ms)}, {share} of T<br>{part.meaning}"],
-                hoverinfo="text",
-            )
-        )
-        start += part.length_ms
+        if part.name in _ROWS:
+            figure.add_trace(_bar(part, info.total_ms, theme))
     return figure
 
 
-def _marker(theme: Theme, part: Part) -> dict[str, object]:
-    """Both at once is hatched in the colours of drafter and target."""
-    if part.name != "both":
-        marker = bar_marker(theme, part.role)
-        marker.pop("pattern", None)
-        return marker
-    pattern = {
-        "shape": "/",
-        "bgcolor": theme.role("target"),
-        "fgcolor": theme.role("drafter"),
-        "size": 9,
-        "solidity": 0.3,
-    }
-    return {"color": theme.role("target"), "pattern": pattern, "line": {"width": 0}}
+def _bar(part: Part, total_ms: float, theme: Theme) -> go.Bar:
+    middle, height = _ROWS[part.name]
+    shown = f"{part.name} {numbers.whole_ms(part.length_ms)}"
+    return go.Bar(
+        name=f"account:{part.name}",
+        orientation="h",
+        base=[part.start_ms],
+        x=[part.length_ms],
+        y=[middle],
+        width=[height],
+        marker={"color": theme.role(part.role), "line": {"width": 0}},
+        text=[f"{shown}, {_SHORT[part.name]}"],
+        textposition="inside",
+        insidetextanchor="middle",
+        textangle=0,
+        constraintext="inside",
+        insidetextfont={"size": FONT_PX, "color": theme.background},
+        hovertext=[f"<b>{shown}</b>, {numbers.share(part.length_ms / total_ms)} of T<br>{part.meaning}"],
+        hoverinfo="text",
+    )
 
 
 def _layout(info: AccountInfo, theme: Theme) -> dict[str, object]:
-    verify_start = info.draft_ms - info.overlap_ms
-    brackets = [("D", 0.0, info.draft_ms, 0.42), ("V", verify_start, verify_start + info.verify_ms, -0.42)]
-    shapes, notes = [], []
-    for name, x0, x1, y in brackets:
-        if x1 <= x0:
-            continue
-        tip = y - 0.1 if y > 0 else y + 0.1
-        line = {"color": theme.muted, "width": 1}
-        shapes.append({"type": "path", "path": f"M {x0} {tip} L {x0} {y} L {x1} {y} L {x1} {tip}", "line": line})
-        notes.append(
-            caption(
-                theme,
-                f"{name} {numbers.whole_ms(x1 - x0)}",
-                x=(x0 + x1) / 2,
-                y=y,
-                yanchor="bottom" if y > 0 else "top",
-                bgcolor=theme.background,
-            )
-        )
+    shapes = []
+    names = [lane_name(theme, LEFT_PX, "Account", f"T = {numbers.whole_ms(info.total_ms)}", y=0.0)]
+    for part in info.parts:
+        if part.name == "O":
+            x0, x1 = part.start_ms, part.start_ms + part.length_ms
+            line = {"color": theme.muted, "width": 1}
+            shapes.append({"type": "path", "path": f"M {x0} -1.1 L {x0} -1.3 L {x1} -1.3 L {x1} -1.1", "line": line})
+            shown = f"O {numbers.whole_ms(part.length_ms)}, both at once"
+            names.append(caption(theme, shown, x=(x0 + x1) / 2, y=-1.3, yanchor="top"))
+    low = -2.1 if shapes else -1.1
     return {
         **base_layout(theme),
-        "height": 150,
-        "margin": {"l": LEFT_PX, "r": RIGHT_PX, "t": 8, "b": 44},
+        "height": 150 if shapes else 124,
+        "margin": {"l": LEFT_PX, "r": RIGHT_PX, "t": 8, "b": 48},
         "uniformtext": {"minsize": SMALL_PX, "mode": "hide"},
-        "xaxis": axis(theme, "time (ms)", range=[0, info.total_ms * 1.004], tickformat=",~f", automargin=False),
-        "yaxis": {"visible": False, "range": [-0.85, 0.85], "fixedrange": True},
+        "xaxis": axis(theme, "time after prefill (ms)", range=[0, info.total_ms * 1.004], tickformat=",~f"),
+        "yaxis": {"visible": False, "range": [low, 1.1], "fixedrange": True},
         "shapes": shapes,
-        "annotations": [*notes, lane_name(theme, LEFT_PX, "Account", f"T = {numbers.whole_ms(info.total_ms)}", y=0.0)],
+        "annotations": names,
     }

@@ -86,6 +86,11 @@ def count(value: float | None) -> str:
     return NA if missing(value) else _sign(f"{value:,.0f}")
 
 
+def counted(value: int | None, thing: str) -> str:
+    """A number with what it counts (``1 token``, ``62 tokens``)."""
+    return f"{count(value)} {thing}" if value == 1 else f"{count(value)} {thing}s"
+
+
 def sample_size(value: int | None) -> str:
     """How many there are behind a mean (``n = 12``)."""
     return f"n = {count(value)}"

@@ -36,7 +36,7 @@ CONFIG: Mapping[str, Any] = {
     "displaylogo": False,
     "responsive": True,
     "doubleClick": "reset",
-    "modeBarButtonsToRemove": ["lasso2d", "select2d", "autoScale2d"],
+    "modeBarButtonsToRemove": ["lasso2d", "select2d", "autoScale2d", "zoomIn2d", "zoomOut2d"],
 }
 """How every figure answers to mouse and wheel; hand it to plotly beside the figure."""
 
@@ -230,6 +230,12 @@ def base_layout(theme: Theme) -> dict[str, Any]:
         "bargap": 0,
         "barmode": "overlay",
         "dragmode": "pan",
+        "modebar": {
+            "orientation": "v",
+            "bgcolor": "rgba(0,0,0,0)",
+            "color": theme.grid,
+            "activecolor": theme.muted,
+        },
     }
 
 

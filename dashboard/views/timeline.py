@@ -71,7 +71,7 @@ def timeline_figure(
     if len(shown.corrections_ms):
         figure.add_trace(_ticks(shown.corrections_ms, lanes["target"], theme))
     if "buffer" in lanes:
-        figure.add_trace(_depth(shown, lanes["buffer"], theme))
+        figure.add_trace(depth_trace(shown, lanes["buffer"], theme))
     if len(shown.arrows) and "drafter" in lanes:
         figure.add_trace(_arrows(shown, lanes, theme))
     for series in info.telemetry:
@@ -184,7 +184,8 @@ def _ticks(time_ms: Floats, lane: Lane, theme: Theme) -> go.Scatter:
     )
 
 
-def _depth(shown: Detail, lane: Lane, theme: Theme) -> go.Scatter:
+def depth_trace(shown: Detail, lane: Lane, theme: Theme) -> go.Scatter:
+    """Candidates ready at every boundary as a step line in its lane."""
     return go.Scatter(
         name="buffer:ready",
         x=shown.depth.time_ms,

@@ -329,7 +329,7 @@ def _describe_spans(spans: SpanColumns, rows: Ints, first: int, last: int, opera
         [
             f"<b>{text.label(', '.join(works))}</b>" + (f", {number} merged" if number > 1 else ""),
             f"{start:,.1f} to {end:,.1f} ms ({numbers.duration(end - start)})",
-            f"{operations:,} forwards" if operations != 1 else "1 forward",
+            numbers.counted(operations, "forward"),
         ]
     )
 
@@ -349,7 +349,8 @@ def _depth(info: TimelineInfo, rows: Ints) -> Line:
         time = rounds.boundary_ms[rows]
     keep = thinned(time, ready)
     hover = tuple(
-        f"round {rounds.index[rows[i]]}: {int(ready[i])} candidates ready<br>at {time[i]:,.1f} ms" for i in keep
+        f"round {rounds.index[rows[i]]}: {numbers.counted(int(ready[i]), 'candidate')} ready<br>at {time[i]:,.1f} ms"
+        for i in keep
     )
     return Line(time[keep], ready[keep], hover)
 

@@ -292,7 +292,9 @@ def _never_began(record: RunRecord) -> str:
 
 def _notes(record: RunRecord, rounds: RoundColumns, derived: bool, elapsed_ms: float | None) -> tuple[str, ...]:
     notes = []
-    reached = f"{numbers.count(len(rounds))} rounds, {numbers.duration(elapsed_ms)} of decoding"
+    reached = numbers.counted(len(rounds), "round")
+    if elapsed_ms is not None:
+        reached += f", {numbers.duration(elapsed_ms)} of decoding"
     if record.status == "incomplete":
         more = f" (and {len(record.problems) - 1} more)" if len(record.problems) > 1 else ""
         fault = f"The record is not complete: line {record.problems[0]}{more}." if record.problems else "No end yet."
