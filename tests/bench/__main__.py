@@ -1,0 +1,130 @@
+"""``make bench``: every method on all bundled transcription windows, interleaved; figures are ratios within one run.
+
+Prints a table and verdicts; ``--json FILE`` keeps every figure. Exit code 1 when an output differs
+from target-only's or a run did not end by itself; the speed figures are printed, never asserted,
+because machines are noisy.
+"""
+
+import argparse
+import json
+import sys
+import time
+from collections import defaultdict
+from pathlib import Path
+
+from as2d_core.calibration.fit import fit_profile
+from as2d_core.errors import RequestError
+from as2d_core.models.demo_catalog import DRAFTER, TARGET, DemoWindow, demo_windows
+from as2d_core.profiles import Profile
+from as2d_core.protocol import parse
+from as2d_core.records import AudioRef, ModelRef, Request, RunRecord
+from as2d_core.replay.grid import replay_grid
+from as2d_core.replay.trajectories import load_corpus
+from as2d_core.runner.coordinator import Coordinator
+from as2d_core.selection import select_budget
+from tests.bench.arms import PAPER_RATIO, Arm, arms, request, rotated
+from tests.bench.figures import figures, render
+
+CALIBRATION_WINDOWS = ("clean_06", "far_field_09", "long_00")
+
+
+class Device:
+    """This computer's runner, models resident for the whole bench."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._coordinator = Coordinator(self._lines.append)
+        self.widths: tuple[int, ...] | None = None
+
+    def run(self, item: Request) -> RunRecord:
+        """Run one request to its end."""
+        self._lines.clear()
+        self._coordinator.run(item)
+        record = parse(list(self._lines))
+        for test in record.self_tests:
+            self.widths = test.exact_widths
+        return record
+
+    def close(self) -> None:
+        """Let the models go."""
+        self._coordinator.close()
+
+
+def calibrate(device: Device, windows: dict[str, DemoWindow], repetitions: int) -> Profile:
+    """This computer's profile, measured now."""
+    records = []
+    for name in CALIBRATION_WINDOWS:
+        window = windows[name]
+        item = Request(
+            run_id=f"calibrate {name}",
+            method="calibrate",
+            target=ModelRef(str(TARGET), exact_widths=device.widths),
+            drafter=ModelRef(str(DRAFTER)),
+            audio=AudioRef(str(window.path), window_id=name),
+            instruction=window.instruction,
+            options={"repetitions": repetitions, "episodes": repetitions},
+        )
+        records.append(device.run(item))
+    return fit_profile(records, "this-computer", "This computer")
+
+
+def main() -> int:
+    """Run the bench."""
+    parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
+    parser.add_argument("--json", type=Path, help="keep every figure in this file")
+    parser.add_argument("--windows", type=int, default=60, help="how many of the 60 windows, spread evenly")
+    parser.add_argument("--repetitions", type=int, default=2, help="measured repetitions of every arm and window")
+    options = parser.parse_args()
+    everything = {w.window_id: w for w in demo_windows() if w.task == "transcribe"}
+    if not 1 <= options.windows <= len(everything) or options.repetitions < 1:
+        raise RequestError(f"Choose 1 to {len(everything)} windows and at least one repetition.")
+    step = len(everything) / options.windows
+    windows = [list(everything.values())[int(i * step)] for i in range(options.windows)]
+    device = Device()
+    try:
+        say("Measuring this computer's costs")
+        profile = calibrate(device, everything, 5)
+        corpus = load_corpus("demo")
+        grid = replay_grid(corpus, profile)
+        selected = select_budget(grid.of_split("development", "validation"))
+        pace_ms = PAPER_RATIO * profile.target_step_ms
+        rows = arms(selected.budget)
+        records = measure(device, rows, windows, options.repetitions, pace_ms)
+    finally:
+        device.close()
+    result = figures(rows, records, profile, grid, selected.budget, pace_ms)
+    print(render(result))
+    if options.json:
+        options.json.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return 0 if result["different_outputs"] == 0 and result["failed_runs"] == 0 else 1
+
+
+def measure(
+    device: Device, rows: list[Arm], windows: list[DemoWindow], repetitions: int, pace_ms: float
+) -> dict[str, dict[str, list[RunRecord]]]:
+    """Run all arms on all windows, the order rotated from window to window and turned from repetition to repetition.
+
+    Returns:
+        Records by arm name and window id.
+    """
+    records: dict[str, dict[str, list[RunRecord]]] = defaultdict(lambda: defaultdict(list))
+    start = time.monotonic()
+    for number, window in enumerate(windows):
+        for repetition in range(repetitions):
+            order = rotated(rows, number + repetition)
+            if repetition % 2:
+                order.reverse()
+            for arm in order:
+                record = device.run(request(arm, window, repetition, pace_ms, device.widths))
+                records[arm.name][window.window_id].append(record)
+        say(f"{number + 1} of {len(windows)} windows, {time.monotonic() - start:.0f} s")
+    return records
+
+
+def say(text: str) -> None:
+    """Progress, on stderr."""
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

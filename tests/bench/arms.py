@@ -1,0 +1,68 @@
+"""What the bench compares: methods and settings, run interleaved on the same windows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from as2d_core.models.demo_catalog import DRAFTER, TARGET, DemoWindow
+from as2d_core.records import AudioRef, ModelRef, Request
+
+PAPER_RATIO = 0.39
+"""Draft step over target step on the published phone with the paper's main budget (23.3 / 59.4 ms)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """One row of the bench."""
+
+    name: str
+    method: str
+    budget: int | None = None
+    width: int | None = None
+    draft_cap: int | None = None
+    plain_step: bool = False
+    paced: bool = False
+
+
+TARGET_ONLY = Arm("target-only (bit-equal width)", "target-only")
+PLAIN = Arm("target-only (plain K = 1)", "target-only", plain_step=True)
+
+
+def arms(selected_budget: int) -> list[Arm]:
+    """All arms; the selected budget is added when it is not one of the fixed ones."""
+    budgets = sorted({3, 5, 7, selected_budget})
+    return [
+        TARGET_ONLY,
+        PLAIN,
+        Arm("standard SD K = 8", "sd", width=8),
+        Arm("SpecASR cap 7", "specasr", draft_cap=7),
+        Arm("SpecASR cap 14", "specasr", draft_cap=14),
+        *(Arm(f"As²d b = {b}", "as2d", budget=b) for b in budgets),
+        Arm("standard SD K = 8, paced drafter", "sd", width=8, paced=True),
+        Arm("As²d b = 7, paced drafter", "as2d", budget=7, paced=True),
+    ]
+
+
+def request(arm: Arm, window: DemoWindow, repetition: int, pace_ms: float, widths: Sequence[int] | None) -> Request:
+    """The request of one arm on one window."""
+    target = ModelRef(str(TARGET), exact_widths=tuple(widths) if widths else None)
+    return Request(
+        run_id=f"{arm.name} {window.window_id} {repetition}",
+        method=arm.method,
+        target=target,
+        drafter=ModelRef(str(DRAFTER)),
+        audio=AudioRef(str(window.path), window_id=window.window_id),
+        task=window.task,
+        instruction=window.instruction,
+        budget=arm.budget,
+        width=arm.width,
+        draft_cap=arm.draft_cap,
+        plain_step=arm.plain_step,
+        drafter_pace_ms=pace_ms if arm.paced else None,
+        repetition=repetition,
+    )
+
+
+def rotated(items: Sequence[Arm], by: int) -> list[Arm]:
+    """The same arms, starting somewhere else: order effects spread over all of them."""
+    shift = by % len(items)
+    return [*items[shift:], *items[:shift]]
