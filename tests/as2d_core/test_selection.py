@@ -48,7 +48,7 @@ def test_ties_go_to_the_earlier_drafter_then_the_smaller_budget():
     assert select_budget(learn(grid([[100, 100, 1]] * 6, drafters=2))).drafter == "d0"
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.lists(st.tuples(*[st.integers(1, 400)] * 3), min_size=2, max_size=8), st.data())
 def test_test_outcomes_never_change_the_choice(times, data):
     whole = grid(times)

@@ -12,7 +12,7 @@ from as2d_core.replay.oracle import oracle
 from as2d_core.replay.pooling import Bootstrap, gap_percent, pooled_tps, slowdown, tps_ratio
 from as2d_core.replay.windows import DrafterTrajectory
 
-some = settings(deadline=None, max_examples=40)
+some = settings(max_examples=40)
 
 
 @some

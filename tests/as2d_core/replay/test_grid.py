@@ -12,7 +12,7 @@ from as2d_core.replay.grid import output_cap, replay_grid, window_schedule
 from as2d_core.replay.kernel import replay_as2d, replay_standard_sd
 from as2d_core.replay.windows import DrafterTrajectory
 
-some = settings(deadline=None, max_examples=40)
+some = settings(max_examples=40)
 
 
 def assert_same_grid(a, b):

@@ -16,8 +16,8 @@ from as2d_core.records import AudioRef, ModelRef, Request
 from as2d_core.replay.kernel import replay_standard_sd, replay_target_only
 from as2d_core.replay.schedule import Schedule, autoregressive_schedule
 
-many = settings(deadline=None, max_examples=200)
-some = settings(deadline=None, max_examples=60)
+many = settings(max_examples=200)
+some = settings(max_examples=60)
 
 
 def same(a, b):

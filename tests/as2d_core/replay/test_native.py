@@ -23,7 +23,7 @@ from as2d_core.replay.native import (
 )
 from as2d_core.replay.schedule import autoregressive_schedule
 
-some = settings(deadline=None, max_examples=60)
+some = settings(max_examples=60)
 BODY = [*range(10, 40)]
 
 

@@ -8,7 +8,7 @@ from as2d_core.replay.grid import replay_grid
 from as2d_core.replay.runs import replay_window
 from as2d_core.replay.windows import DrafterTrajectory
 
-some = settings(deadline=None, max_examples=30)
+some = settings(max_examples=30)
 
 
 @some
