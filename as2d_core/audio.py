@@ -52,10 +52,12 @@ def read_audio(path: Path, start_s: float = 0.0, end_s: float | None = None) -> 
     try:
         with soundfile.SoundFile(path) as file:
             rate, channels, frames = file.samplerate, file.channels, file.frames
+            if frames < 1:
+                raise AudioError(f"{path.name} holds no samples; record or export it again.")
             first, last = _view(path.name, frames / rate, start_s, end_s)
             file.seek(int(first * rate))
             block = file.read(round((last - first) * rate), dtype="float32", always_2d=True)
-    except (soundfile.LibsndfileError, RuntimeError, ValueError) as error:
+    except (soundfile.LibsndfileError, RuntimeError, ValueError, TypeError) as error:
         raise AudioError(
             f"{path.name} is no audio file that can be read ({_reason(error)}); give WAV, FLAC, OGG or MP3."
         ) from error

@@ -25,6 +25,8 @@ PROMPT_HEAD = "<|im_start|>system\n<|im_end|>\n<|im_start|>user\n<audio>audio_0<
 PROMPT_TAIL = "<|im_end|>\n<|im_start|>assistant\n"
 END_OF_TURN = "<|im_end|>"
 MAX_PROMPT_TOKENS = 4096
+HUGE = 1e30
+"""No logit comes near this."""
 
 
 def claim_stdout() -> TextIO:
@@ -195,7 +197,7 @@ class MnnModel:
         start_ns = now_ns()
         logits = self._append(tokens)
         end_ns = now_ns()
-        top = logits.argmax(axis=1)
+        top = self._best(logits)
         peak = logits[np.arange(len(top)), top]
         with np.errstate(under="ignore"):
             confidences = 1.0 / np.exp(logits - peak[:, None]).sum(axis=1)
@@ -206,11 +208,13 @@ class MnnModel:
         start_ns = now_ns()
         logits = self._append(tokens)
         end_ns = now_ns()
-        return logits.argmax(axis=1).tolist(), start_ns, end_ns
+        return self._best(logits).tolist(), start_ns, end_ns
 
     def logits(self, tokens: Sequence[int]) -> npt.NDArray[np.float32]:
         """Append tokens; returns the raw rows, shape [len(tokens), vocabulary], as a copy."""
-        return self._append(tokens).copy()
+        logits = self._append(tokens)
+        self._best(logits)
+        return logits.copy()
 
     def keep(self, generated: int) -> None:
         """Keep the prompt and the first ``generated`` output tokens."""
@@ -263,7 +267,18 @@ class MnnModel:
             logits[:, self.info.audio_pad] = -np.inf
         return logits
 
+    def _best(self, logits: npt.NDArray[np.float32]) -> npt.NDArray[np.intp]:
+        """Greedy token of every row."""
+        top: npt.NDArray[np.intp] = logits.argmax(axis=1)
+        # NaN counts as the largest, and MNN turns a row of NaN into the lowest float: one look per row finds both.
+        if not (np.abs(logits[np.arange(len(top)), top]) < HUGE).all():
+            raise EngineError(
+                f"{self.info.name} computes values that are no numbers; its weights are damaged, or this "
+                "precision is too low for it. Copy or export the model again."
+            )
+        return top
+
     def _pick(self, logits: npt.NDArray[np.float32]) -> tuple[int, float]:
         row = logits[-1]
-        token = int(row.argmax())
+        token = int(self._best(logits[-1:])[0])
         return token, float(1.0 / np.exp(row - row[token]).sum())

@@ -36,7 +36,10 @@ def describe_model(folder: Path) -> ModelInfo:
     Raises:
         ModelError: says which file is missing or what makes the model unusable.
     """
-    folder = folder.expanduser()
+    try:
+        folder = folder.expanduser()
+    except RuntimeError as error:
+        raise ModelError(f"There is no model folder at {folder}: {error}.") from error
     if not folder.is_dir():
         raise ModelError(f"There is no model folder at {folder}.")
     config = _json(folder, "config.json")
@@ -56,7 +59,8 @@ def describe_model(folder: Path) -> ModelInfo:
         raise ModelError(
             f"{folder.name} has audio type {audio_type or 'unknown'!r}; known here: {', '.join(AUDIO_TYPES)}."
         )
-    if not isinstance(details.get("audio_pad"), int):
+    pad = details.get("audio_pad")
+    if isinstance(pad, bool) or not isinstance(pad, int) or pad < 0:
         raise ModelError(f"{folder.name}/llm_config.json names no audio_pad token; export the model again.")
     names["audio encoder"] = config.get("audio_model", "audio.mnn")
     names["audio encoder weights"] = f"{names['audio encoder']}.weight"
@@ -66,6 +70,7 @@ def describe_model(folder: Path) -> ModelInfo:
             raise ModelError(f"{folder.name} lacks its {what}: {name} is not in {folder}.")
         if file.stat().st_size == 0:
             raise ModelError(f"{folder.name}: the {what} ({name}) is empty; copy or export the model again.")
+    _check_length(folder, str(names["language model weights"]), details.get("tie_embeddings"))
     files = sorted({"config.json", "llm_config.json", *map(str, names.values())} | _embeddings(folder))
     stamp = tuple((n, (folder / n).stat().st_size, (folder / n).stat().st_mtime_ns) for n in files)
     return ModelInfo(
@@ -73,7 +78,7 @@ def describe_model(folder: Path) -> ModelInfo:
         name=folder.name,
         model_type=str(details.get("model_type", "unknown")),
         audio_type=audio_type,
-        audio_pad=details["audio_pad"],
+        audio_pad=pad,
         hidden_size=details.get("hidden_size"),
         layers=details.get("layer_nums"),
         size_bytes=sum(size for _, size, _ in stamp),
@@ -106,6 +111,20 @@ def _json(folder: Path, name: str) -> dict[str, Any]:
     if not isinstance(body, dict):
         raise ModelError(f"{folder / name} is not a JSON object.")
     return body
+
+
+def _check_length(folder: Path, name: str, tied: Any) -> None:
+    """Refuse weights that end before the embeddings they hold; MNN reads on without a word.
+
+    ``tied`` is the export's list of offsets and sizes: weights, scales, bytes of scales, bits, block.
+    """
+    if not isinstance(tied, list) or len(tied) < 3 or not all(isinstance(n, int) for n in tied):
+        return
+    size, least = (folder / name).stat().st_size, tied[1] + tied[2]
+    if size < least:
+        raise ModelError(
+            f"{folder.name}: {name} is cut off ({size} bytes, at least {least} belong in it); copy the model again."
+        )
 
 
 def _embeddings(folder: Path) -> set[str]:

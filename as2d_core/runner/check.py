@@ -1,5 +1,6 @@
 """Is a request runnable here? Everything that can be refused without loading a model is refused here."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +13,13 @@ from as2d_core.runner.job import Job
 from as2d_core.runner.placement import choose
 
 LARGEST_WIDTH = 64
+LARGEST_PACE_MS = 1000.0
+"""Far above any published draft step; a slower one would outlast the deadline of a draft."""
+LEVELS = ("high", "normal", "low")
+"""What MNN knows for precision and memory; it passes over other words without a sound."""
 MAX_OUTPUT_TOKENS = 4096
+_COMMANDS = re.compile(r"<\s*(?:\||/?\s*(?:audio|img|image|video)\b)|[\x00-\x08\x0b-\x1f\x7f]", re.IGNORECASE)
+"""Special tokens, media tags and control characters."""
 
 
 def check_request(request: Request) -> Job:
@@ -62,14 +69,29 @@ def _check_numbers(request: Request) -> None:
         )
     if len(request.instruction) > 2000:
         raise RequestError(f"The instruction has {len(request.instruction)} characters; at most 2000 are taken.")
+    command = _COMMANDS.search(request.instruction)
+    if command is not None:
+        # MNN would open the file that a tag names, and crashes on an audio position without audio.
+        raise RequestError(
+            f"The instruction holds {command.group()!r}, which the models take for a command; write plain text."
+        )
     if not 2 <= request.max_tokens <= MAX_OUTPUT_TOKENS:
         raise RequestError(f"The output cap is {request.max_tokens} tokens; choose 2 to {MAX_OUTPUT_TOKENS}.")
     if not 1 <= request.batch_tokens <= 256:
         raise RequestError(f"The publication batch is {request.batch_tokens} tokens; choose 1 to 256.")
     if request.threshold is not None and not 0.0 <= request.threshold <= 1.0:
         raise RequestError(f"The confidence threshold is {request.threshold:g}; it is a probability, 0 to 1.")
-    if request.drafter_pace_ms is not None and not 0.0 <= request.drafter_pace_ms <= 10_000:
-        raise RequestError(f"The drafter pace is {request.drafter_pace_ms:g} ms a token; choose 0 to 10000.")
+    if request.drafter_pace_ms is not None and not 0.0 <= request.drafter_pace_ms <= LARGEST_PACE_MS:
+        raise RequestError(
+            f"The drafter pace is {request.drafter_pace_ms:g} ms a token; choose 0 to {LARGEST_PACE_MS:g}."
+        )
+    for what, level in (("precision", request.precision), ("memory", request.memory)):
+        if level not in LEVELS:
+            raise RequestError(f"The {what} is {level!r}; choose {', '.join(LEVELS)}.")
+    for model in (request.target, request.drafter):
+        wrong = [w for w in (model.exact_widths or () if model else ()) if not 1 <= w <= LARGEST_WIDTH]
+        if wrong:
+            raise RequestError(f"The exact width {wrong[0]} cannot be; widths are 1 to {LARGEST_WIDTH}.")
     placement = request.placement
     if not (1 <= placement.target_threads <= 64 and 1 <= placement.drafter_threads <= 64):
         raise RequestError("A model runs on 1 to 64 threads; change target_threads or drafter_threads.")
