@@ -24,8 +24,12 @@ def decode(target: Target, drafter: Source, request: Request, recorder: Recorder
     if request.budget is None:
         raise RequestError("As²d needs a proposal budget; give one with budget.")
     state = _State(target, drafter, request)
-    drafter.start(recorder.now_ns())
     lost: str | None = None
+    try:
+        drafter.start(recorder.now_ns())
+    except DrafterLostError as error:
+        lost = str(error)
+        state.source_alive = False
     while (status := finished(state.tokens, target.eos, request.max_tokens, recorder)) is None:
         try:
             recorder.add(*state.round(recorder))
