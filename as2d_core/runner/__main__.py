@@ -126,7 +126,7 @@ def _parse(line: str, coordinator: Coordinator) -> Request | str:
     except (ValueError, RecursionError) as error:
         return f"A request line is not JSON: {error}."
     except As2dError as error:
-        return f"A request is refused: {error}."
+        return f"A request is refused: {str(error).removeprefix('request: ')}."
     coordinator.expect(request.run_id)
     return request
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from as2d_core.clock import now_ns
 from as2d_core.engines.drafting import BranchDrafter, Rows
+from as2d_core.errors import As2dError
 from as2d_core.models.folder import describe_model
 from as2d_core.runner.lifeline import hold_on
 from as2d_core.runner.pipes import asker, send, wait_briefly
@@ -77,6 +78,8 @@ def main(pipe: Connection, folder: str, settings: Any, cores: tuple[int, ...], a
             server.handle(*message)
         except (BrokenPipeError, EOFError):
             os._exit(0)
+        except As2dError as error:
+            pipe.send(("error", f"{error}"))
         except Exception as error:  # noqa: BLE001
             pipe.send(("error", f"{type(error).__name__}: {error}"))
 

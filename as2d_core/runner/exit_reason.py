@@ -17,12 +17,9 @@ def exit_reason(code: int | None) -> str:
     """A clause such as ``it was killed, by somebody or by the system for lack of memory (SIGKILL)``."""
     if code is None:
         return "it does not answer"
-    if code > 128:  # a shell's way to write a signal
-        code = 128 - code
-    if code < 0:
-        try:
-            name = signal.Signals(-code).name
-        except ValueError:
-            name = f"signal {-code}"
-        return f"{_MEANING.get(name, 'it was stopped')} ({name})"
-    return f"it ended with exit code {code}"
+    number = -code if code < 0 else code - 128  # a shell writes a signal as 128 and its number
+    try:
+        name = signal.Signals(number).name
+    except ValueError:
+        return f"it was stopped (signal {number})" if code < 0 else f"it ended with exit code {code}"
+    return f"{_MEANING.get(name, 'it was stopped')} ({name})"

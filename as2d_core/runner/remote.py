@@ -18,7 +18,7 @@ from as2d_core.sources.autoregressive import Batch
 
 LOAD_DEADLINE_S = 120.0
 PREFILL_DEADLINE_S = 60.0
-DRAFT_DEADLINE_S = 30.0
+DRAFT_DEADLINE_S = 100.0
 DRAIN_DEADLINE_S = 10.0
 SPIN_S = 0.05
 """Longer than a verification of the demo models; a real phone's waits are longer than any wake-up."""
