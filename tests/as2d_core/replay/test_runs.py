@@ -7,6 +7,7 @@ from as2d_core.protocol import parse
 from as2d_core.replay.grid import replay_grid
 from as2d_core.replay.runs import replay_window
 from as2d_core.replay.windows import DrafterTrajectory
+from as2d_core.validation import check_file
 
 some = settings(max_examples=30)
 
@@ -39,6 +40,16 @@ def test_run_says_that_it_is_replayed_from_which_tokens_with_whose_costs():
     assert header.extra == {"corpus": "few", "trajectories": "measured", "profile_kind": "measured"}
     assert (read.request.budget, read.request.audio.window_id) == (4, "w0")
     assert read.end.text == "five"
+
+
+@some
+@given(windows=corpora())
+def test_replayed_runs_keep_every_rule_of_a_run_record(tmp_path_factory, windows):
+    path = tmp_path_factory.getbasetemp() / "replayed.ndjson"
+    for arguments in ({"budget": 3}, {"method": "sd", "width": 4}, {"method": "target-only"}):
+        run = replay_window(windows, "w0", profile(), **arguments)
+        path.write_text("".join(run.lines))
+        assert check_file(path).findings == ()
 
 
 def test_run_from_synthetic_tokens_is_labelled_synthetic():
