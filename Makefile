@@ -2,7 +2,7 @@
 # the folder may have any name. Written for GNU make 3.81, which macOS ships.
 
 PY := .venv/bin/python
-PIP := $(PY) -m pip --quiet --disable-pip-version-check --no-input
+PIP := PYTHONWARNINGS=ignore $(PY) -m pip --quiet --disable-pip-version-check --no-input
 PYTHONS := python3 python3.14 python3.13 python3.12 python3.11
 ARGS :=
 
