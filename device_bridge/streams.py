@@ -163,5 +163,5 @@ def _stage(state: RunState, request: Request, record: RunRecord | None) -> str:
     if record.engines:
         return "preparing the audio"
     if request.target.exact_widths is None:
-        return "loading the models and testing which widths are exact"
+        return "loading the models, and at their first use testing which widths are exact"
     return "loading the models"

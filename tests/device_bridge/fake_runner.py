@@ -10,7 +10,9 @@ import time
 
 from as2d_core.protocol import Writer, request_from_json
 from as2d_core.records import Mark, Round, RunHeader, Span, Unknown
+from as2d_core.runner.device import device_facts
 
+EOS = 2
 cancelled: set[str] = set()
 requests: list = []
 arrived = threading.Condition()
@@ -44,7 +46,10 @@ def decode(writer: Writer, rounds: int, pause_s: float, run_id: str) -> None:
             return
         start = 10 + 100 * i
         writer.add(Span("target", "step", start, start + 90, i))
-        writer.add(Round(i, start, start + 100, 1, 1, 0, 0, (7,), (), "", 0, 0, 0, False, "target-only", call_ns=90))
+        token = 7 if i < rounds - 1 else EOS
+        writer.add(
+            Round(i, start, start + 100, 1, 1, 0, 0, (token,), (), "", 0, 0, 0, False, "target-only", call_ns=90)
+        )
         time.sleep(pause_s)
     end = 10 + 100 * rounds
     writer.add(Mark("eos", end))
@@ -59,7 +64,7 @@ def serve(request) -> None:
         write("a library says hello\n")
     if what == "deaf":
         time.sleep(60)
-    header = RunHeader(1, request.run_id, request, {"name": "fake"}, {"as2d": "0"}, "virtual")
+    header = RunHeader(1, request.run_id, request, device_facts(), {"as2d": "0"}, "monotonic")
     writer.add(header)
     if what == "garbage":
         write("\x00\xff not a line of ours\n")

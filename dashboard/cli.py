@@ -1,0 +1,128 @@
+"""What does ``as2d`` do? The same work as the pages, for terminals and scripts.
+
+With ``--json``, standard output holds exactly one JSON document, also when something fails:
+``{"error": "...", ...}``. Progress goes to standard error. Exit code 0 means complete, 1 failed,
+2 that the command was not understood, 130 that it was interrupted.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import NoReturn
+
+from as2d_core import __version__
+from as2d_core.errors import As2dError
+from dashboard import (
+    cli_budgets,
+    cli_calibrate,
+    cli_collect,
+    cli_models,
+    cli_run,
+    cli_runs,
+    cli_store,
+    cli_validate,
+)
+from dashboard.cli_output import Answer, plain
+from dashboard.services.workspace import close_workspace
+
+COMMANDS = (cli_run, cli_runs, cli_validate, cli_budgets, cli_calibrate, cli_collect, cli_store, cli_models)
+FAILED, NOT_UNDERSTOOD, CRASHED, INTERRUPTED = 1, 2, 70, 130
+
+EPILOG = """examples:
+  as2d run --window long_00 --method as2d --budget 7
+  as2d runs --method as2d
+  as2d budgets --profile k70 --corpus demo
+"""
+
+
+class _UsageError(As2dError):
+    """The arguments cannot be understood."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong with the arguments as an error of ours, so that ``--json`` holds then too."""
+
+    def error(self, message: str) -> NoReturn:
+        raise _UsageError(f"{message[0].upper()}{message[1:]}. See: {self.prog} --help")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Carry out one command; returns the exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    as_json = "--json" in given
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        with contextlib.redirect_stdout(sys.stderr) if as_json else contextlib.nullcontext():
+            answer = _carry_out(given, as_json)
+        _print(answer, as_json)
+    except BrokenPipeError:
+        # Whoever read our output has left; nothing more can be said there, not even while closing it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return FAILED
+    return answer.code
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The whole command line."""
+    parser = _Parser(
+        prog="as2d",
+        description="Run, watch and compare asynchronous speculative decoding of audio language models.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"as2d {__version__}")
+    parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND", parser_class=_Parser)
+    for module in COMMANDS:
+        module.register(commands)
+    return parser
+
+
+def _carry_out(given: Sequence[str], as_json: bool) -> Answer:
+    try:
+        options = build_parser().parse_args(given)
+        answer: Answer = options.command(options)
+    except _UsageError as error:
+        return _failure(error, NOT_UNDERSTOOD)
+    except As2dError as error:
+        return _failure(error, FAILED)
+    except KeyboardInterrupt:
+        return Answer({"error": "Interrupted."}, "", INTERRUPTED)
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        if not as_json:
+            raise
+        traceback.print_exc()
+        return _failure(error, CRASHED)
+    else:
+        return answer
+    finally:
+        close_workspace()
+
+
+def _failure(error: Exception, code: int) -> Answer:
+    kind = type(error).__name__.lstrip("_")
+    return Answer({"error": str(error) or kind, "kind": kind}, "", code)
+
+
+def _print(answer: Answer, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(plain(answer.document), allow_nan=False))
+    else:
+        if answer.text:
+            print(answer.text)
+        if answer.code and answer.document.get("error", answer.text) != answer.text:
+            sys.stdout.flush()
+            print(f"as2d: {answer.document['error']}", file=sys.stderr)
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,132 @@
+"""``as2d budgets``: every drafter and budget on a device, replayed, and the one to choose."""
+
+import argparse
+from typing import Any
+
+from as2d_core.errors import RequestError
+from dashboard.cli_output import Answer, command, number, table
+from dashboard.services.budgets import ALL_WINDOWS, BudgetReport, compare
+from dashboard.services.workspace import user_folders
+
+
+def register(commands: Any) -> None:
+    """Add the command."""
+    parser = command(
+        commands,
+        "budgets",
+        "compare budgets by replay",
+        "as2d budgets --profile k70 --corpus demo --split test",
+        "Replay recorded tokens with the costs of a device under every drafter and budget. The choice is made on "
+        "development and validation windows only; the rows, the oracle and the gap cover the windows of --split.",
+    )
+    parser.add_argument("--profile", metavar="ID", required=True, help="a profile id, or a profile file")
+    parser.add_argument("--corpus", metavar="ID", required=True, help="a trajectory set id, or a Parquet file")
+    parser.add_argument("--split", default=ALL_WINDOWS, help="all (default), development, validation or test")
+    parser.add_argument("--drafter", action="append", metavar="NAME", help="only this one; may be repeated")
+    parser.add_argument("--budgets", metavar="B,B,...", help="default: all that the profile can price")
+    parser.set_defaults(command=budgets)
+
+
+def budgets(options: argparse.Namespace) -> Answer:
+    """Compare them."""
+    chosen = None if options.budgets is None else _numbers(options.budgets)
+    report = compare(user_folders(), options.profile, options.corpus, options.split, options.drafter, chosen)
+    document = as_document(report)
+    failed = report.selection is None
+    if failed:
+        document["error"] = report.selection_problem
+    return Answer(document, _text(report), 1 if failed else 0)
+
+
+def as_document(report: BudgetReport) -> dict[str, Any]:
+    """The comparison under the names that scripts use; all figures over the same windows."""
+    grid, picked = report.grid, report.selection
+    return {
+        "profile": report.profile.id,
+        "profile_kind": report.profile.kind,
+        "corpus": report.corpus.id,
+        "corpus_label": report.corpus.label,
+        "times": "replayed",
+        "split": report.split,
+        "windows": len(grid.windows),
+        "window_ids": grid.windows,
+        "splits": {name: grid.splits.count(name) for name in sorted(set(grid.splits))},
+        "tokens": report.table.tokens,
+        "threshold": grid.threshold,
+        "search_window": grid.search_window,
+        "target_only_tps": report.table.target_only_tps,
+        "rows": [
+            {
+                "drafter": row.drafter,
+                "budget": row.budget,
+                "tps": row.tps,
+                "tps_low": row.tps_low,
+                "tps_high": row.tps_high,
+                "gain_percent": row.gain,
+                "gap_percent": row.gap,
+                "slower_windows": row.slower_windows,
+                "median_loss_percent": row.median_loss,
+                "fallback_windows": row.fallback_windows,
+                "extrapolated": row.extrapolated,
+                "feasible": row.feasible,
+            }
+            for row in report.table.rows
+        ],
+        "oracle_tps": report.table.oracle_tps,
+        "standard_sd": [
+            {"drafter": mean.drafter, "widths": mean.widths, "tps": mean.tps} for mean in report.table.sd_means
+        ],
+        "selected": None if picked is None else {"drafter": picked.drafter, "budget": picked.budget},
+        "selected_on": None if picked is None else {k: len(ids) for k, ids in picked.window_ids.items()},
+        "selected_tps": None if report.selected is None else report.selected.tps,
+        "gap_percent": report.gap_percent,
+    }
+
+
+def _text(report: BudgetReport) -> str:
+    grid, table_ = report.grid, report.table
+    lines = [
+        f"{report.profile.name} [{report.profile.kind}], corpus {report.corpus.id} [{report.corpus.label}], "
+        f"{len(grid.windows)} windows ({report.split}), {table_.tokens} tokens; times are replayed",
+        "",
+        table(
+            ["drafter", "budget", "tok/s", "gain %", "gap %", "slower windows", "notes"],
+            [
+                [
+                    row.drafter,
+                    row.budget,
+                    row.tps,
+                    row.gain,
+                    row.gap,
+                    row.slower_windows,
+                    ", ".join(
+                        note
+                        for note, holds in [
+                            ("selected", row is report.selected),
+                            ("extrapolated width", row.extrapolated),
+                            ("not feasible", not row.feasible),
+                            (f"{row.fallback_windows} windows by the first drafter", row.fallback_windows > 0),
+                        ]
+                        if holds
+                    ),
+                ]
+                for row in table_.rows
+            ],
+        ),
+        "",
+        f"target-only {number(table_.target_only_tps, 'tok/s')}, oracle {number(table_.oracle_tps, 'tok/s')}",
+    ]
+    if report.selection is not None:
+        on = ", ".join(f"{len(ids)} {name}" for name, ids in report.selection.window_ids.items())
+        lines.append(
+            f"selected {report.selection.drafter} with budget {report.selection.budget} on {on} windows; "
+            f"gap here {number(report.gap_percent, '%')}"
+        )
+    return "\n".join(lines)
+
+
+def _numbers(text: str) -> list[int]:
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise RequestError(f"--budgets is {text!r}; give whole numbers with commas, such as 1,2,4,8.") from None

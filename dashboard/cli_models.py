@@ -1,0 +1,63 @@
+"""``as2d models``: which models can be chosen, and do they run here?"""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from dashboard.cli_output import Answer, command, number, table
+from dashboard.services.models import ModelEntry, add_model, check_model, list_models, remove_model, resolve_model
+from dashboard.services.workspace import user_folders
+
+
+def register(commands: Any) -> None:
+    """Add the group."""
+    parser = commands.add_parser("models", help="models that can be chosen: list, add, check, remove")
+    actions = parser.add_subparsers(title="actions", required=True, metavar="ACTION")
+    command(actions, "list", "list the models", "as2d models list").set_defaults(command=models_list)
+    parser = command(actions, "add", "try a model folder and keep it in the list", "as2d models add ~/models/asr-mnn")
+    parser.add_argument("folder", metavar="FOLDER", type=Path)
+    parser.set_defaults(command=models_add)
+    parser = command(actions, "check", "try whether a model runs here", "as2d models check demo-target")
+    parser.add_argument("model", metavar="MODEL", help="an id, or a folder")
+    parser.set_defaults(command=models_check)
+    parser = command(actions, "remove", "take a model off the list; its files stay", "as2d models remove asr-mnn")
+    parser.add_argument("model", metavar="MODEL", help="an id, or a folder")
+    parser.set_defaults(command=models_remove)
+
+
+def models_list(options: argparse.Namespace) -> Answer:  # noqa: ARG001
+    """All of them."""
+    entries = list_models(user_folders())
+    rows = [[e.id, _state(e), None if e.info is None else e.info.size_bytes / 1e6, str(e.path)] for e in entries]
+    return Answer({"models": entries}, table(["id", "state", "MB", "folder"], rows))
+
+
+def models_add(options: argparse.Namespace) -> Answer:
+    """Try it, keep it."""
+    entry = add_model(user_folders(), options.folder)
+    return Answer({"model": entry}, f"{entry.id}: {_state(entry)}")
+
+
+def models_check(options: argparse.Namespace) -> Answer:
+    """Try it in a child process."""
+    folders = user_folders()
+    probe = check_model(folders, resolve_model(folders, options.model))
+    text = (
+        f"{probe.name} runs here: MNN {probe.mnn_version} on {probe.backend}, "
+        f"loads in {number(probe.load_ms, 'ms', 1)}, {probe.vocabulary} tokens in its vocabulary"
+    )
+    return Answer({"probe": probe}, text)
+
+
+def models_remove(options: argparse.Namespace) -> Answer:
+    """Forget it."""
+    path = remove_model(user_folders(), options.model)
+    return Answer({"removed": path}, f"No longer in the list; the files are still in {path}.")
+
+
+def _state(entry: ModelEntry) -> str:
+    if entry.problem is not None:
+        return entry.problem
+    if entry.bundled:
+        return "bundled"
+    return "runs here" if entry.probe is not None else "changed since it was tried; check it again"

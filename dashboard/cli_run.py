@@ -1,0 +1,204 @@
+"""``as2d run``: one setting on one recording, on this computer."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from as2d_core.errors import RequestError
+from as2d_core.records import METHODS
+from dashboard.cli_output import Answer, Progress, command, number
+from dashboard.services.requests import RunForm
+from dashboard.services.running import start_run
+from dashboard.services.runs import RunRow, get_run, load_record
+from dashboard.services.workspace import Workspace, open_workspace
+from datastore.errors import RunNotFoundError
+from device_bridge.jobs import Job
+from device_bridge.local import THIS_COMPUTER
+
+POLL_S = 0.1
+CANCEL_WAIT_S = 20.0
+INTERRUPTED = 130
+_OWN_PARAMETER = {"as2d": "budget", "sd": "width", "specasr": "draft_cap"}
+
+
+def register(commands: Any) -> None:
+    """Add the command."""
+    parser = command(
+        commands,
+        "run",
+        "run one method on one recording",
+        "as2d run --window long_00 --method as2d --budget 7 --json",
+        "Run one method on one recording and keep the run. When the store holds no target-only run of the "
+        "same work, target-only is run first, so that it is known whether the tokens are the same.",
+    )
+    heard = parser.add_mutually_exclusive_group(required=True)
+    heard.add_argument("--window", metavar="ID", help="a bundled window, such as long_00")
+    heard.add_argument("--audio", metavar="FILE", type=Path, help="a WAV, FLAC, OGG or MP3 file")
+    parser.add_argument("--start", metavar="S", type=float, default=0.0, help="begin of the view in seconds")
+    parser.add_argument("--end", metavar="S", type=float, help="end of the view in seconds")
+    parser.add_argument("--method", default="as2d", help=f"{', '.join(METHODS)} (default: as2d)")
+    parser.add_argument("--budget", metavar="B", type=int, help="as2d: candidates in one verification")
+    parser.add_argument("--width", metavar="K", type=int, help="sd: width, K - 1 drafted tokens and the root")
+    parser.add_argument("--draft-cap", metavar="N", type=int, help="specasr: most tokens drafted at once")
+    parser.add_argument("--threshold", metavar="P", type=float, default=0.4, help="confidence that ends a chain")
+    parser.add_argument("--drafter-pace", metavar="MS", type=float, help="emulate a slower drafter: least ms a token")
+    parser.add_argument("--target", metavar="DIR", help="target model: a folder, or an id of `as2d models list`")
+    parser.add_argument("--drafter", metavar="DIR", help="drafter model")
+    parser.add_argument("--instruction", metavar="TEXT", help="what to do with the audio")
+    parser.add_argument("--task", metavar="NAME", help="name of the task, kept with the run")
+    parser.add_argument("--max-tokens", metavar="N", type=int, default=320, help="output cap (default: 320)")
+    parser.add_argument("--plain-step", action="store_true", help="target-only: plain one-row steps, as a control")
+    parser.add_argument("--target-threads", metavar="N", type=int, default=1)
+    parser.add_argument("--drafter-threads", metavar="N", type=int, default=1)
+    parser.add_argument("--repetitions", metavar="N", type=int, default=1, help="runs that count (default: 1)")
+    parser.add_argument("--warm-ups", metavar="N", type=int, default=0, help="runs before those")
+    parser.add_argument("--no-reference", action="store_true", help="do not run target-only first")
+    parser.add_argument("--device", metavar="ID", default=THIS_COMPUTER, help=f"default: {THIS_COMPUTER}")
+    parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
+    parser.set_defaults(command=run)
+
+
+def run(options: argparse.Namespace) -> Answer:
+    """Run it, wait, and say what came out."""
+    for method, name in _OWN_PARAMETER.items():
+        if getattr(options, name) is not None and method != options.method:
+            print(f"--{name.replace('_', '-')} is not used by {options.method}.", file=sys.stderr)
+    if options.repetitions < 1 or options.warm_ups < 0:
+        raise RequestError("--repetitions is at least 1, --warm-ups at least 0.")
+    workspace = open_workspace()
+    for notice in workspace.notices:
+        print(notice, file=sys.stderr)
+    job = start_run(
+        workspace,
+        _form(options),
+        options.device,
+        options.repetitions,
+        options.warm_ups,
+        with_reference=not options.no_reference,
+    )
+    interrupted = wait(job, Progress(options.quiet))
+    for warning in job.warnings:
+        print(warning, file=sys.stderr)
+    answer = _answer(workspace, job, options.repetitions)
+    return Answer(answer.document, answer.text, INTERRUPTED) if interrupted else answer
+
+
+def wait(job: Job, progress: Progress) -> bool:
+    """Wait until a job is over and show what it does; an interrupt cancels it. Returns whether there was one."""
+    try:
+        while not job.wait(POLL_S):
+            progress.say(job.stage)
+    except KeyboardInterrupt:
+        job.cancel()
+        progress.say("Cancelling.")
+        job.wait(CANCEL_WAIT_S)
+        return True
+    finally:
+        progress.done()
+    return False
+
+
+def figures(workspace: Workspace, row: RunRow) -> dict[str, Any]:
+    """The figures of one stored run under the names that scripts use."""
+
+    def ms(time_ns: int | None) -> float | None:
+        return None if time_ns is None else time_ns / 1e6
+
+    return {
+        "run_id": row.run_id,
+        "status": row.status,
+        "text": row.text,
+        "tokens": load_record(workspace, row.run_id, ("rounds", "marks")).tokens,
+        "committed_tokens": row.committed_tokens,
+        "elapsed_ms": row.elapsed_ms,
+        "response_ms": row.response_ms,
+        "tps": row.tps,
+        "rounds": row.rounds,
+        "proposed": row.proposed,
+        "accepted": row.accepted,
+        "k1_rounds": row.k1_rounds,
+        "T_ms": ms(row.total_ns),
+        "D_ms": ms(row.draft_ns),
+        "V_ms": ms(row.verify_ns),
+        "O_ms": ms(row.overlap_ns),
+        "H_ms": ms(row.idle_ns),
+        "matches_target_only": row.matches_target_only,
+        "reference_run_id": row.reference_run_id,
+        "method": row.method,
+        "budget": row.budget,
+        "width": row.width,
+        "draft_cap": row.draft_cap,
+        "drafter_pace_ms": row.drafter_pace_ms,
+        "window_id": row.window_id,
+        "device": row.device_name,
+        "label": row.label,
+        "emulated": row.emulated,
+        "group_id": row.group_id,
+    }
+
+
+def _form(options: argparse.Namespace) -> RunForm:
+    return RunForm(
+        method=options.method,
+        window_id=options.window,
+        audio=options.audio,
+        view_start_s=options.start,
+        view_end_s=options.end,
+        target=options.target,
+        drafter=options.drafter,
+        task=options.task,
+        instruction=options.instruction,
+        budget=options.budget,
+        width=options.width,
+        draft_cap=options.draft_cap,
+        threshold=options.threshold,
+        max_tokens=options.max_tokens,
+        plain_step=options.plain_step,
+        drafter_pace_ms=options.drafter_pace,
+        target_threads=options.target_threads,
+        drafter_threads=options.drafter_threads,
+    )
+
+
+def _answer(workspace: Workspace, job: Job, repetitions: int) -> Answer:
+    runs = job.runs[-repetitions:]
+    rows = []
+    for live in runs:
+        try:
+            rows.append(get_run(workspace, live.request.run_id))
+        except RunNotFoundError:
+            continue  # it never got as far as a header
+    whole = [row for row in rows if row.tps is not None]
+    # With several repetitions the one of median time stands for all, so that its figures belong together.
+    shown = sorted(whole, key=lambda row: row.elapsed_ms or 0.0)[(len(whole) - 1) // 2] if whole else None
+    shown = shown or (rows[0] if rows else None)
+    document: dict[str, Any] = {"run_id": runs[0].request.run_id, "status": job.state}
+    if shown is not None:
+        document = figures(workspace, shown)
+    names = ("run_id", "status", "elapsed_ms", "tps", "matches_target_only", "error")
+    document["repetitions"] = [{name: getattr(row, name) for name in names} for row in rows]
+    complete = job.state == "done" and len(whole) == repetitions
+    if not complete:
+        document["error"] = job.error or next((r.error for r in runs if r.error), None) or f"The job is {job.state}."
+    return Answer(document, "" if shown is None else _text(shown, len(whole)), 0 if complete else 1)
+
+
+def _text(row: RunRow, repetitions: int) -> str:
+    same = {True: "same tokens as target-only", False: "OTHER tokens than target-only", None: "not compared (n/a)"}
+    account = [number(None if t is None else t / 1e6) for t in (row.draft_ns, row.verify_ns, row.overlap_ns)]
+    idle = number(None if row.idle_ns is None else row.idle_ns / 1e6)
+    median = f"  (median of {repetitions} repetitions)" if repetitions > 1 else ""
+    pace = f", emulated drafter pace {row.drafter_pace_ms:g} ms" if row.emulated else ""
+    return "\n".join(
+        [
+            row.text or "",
+            "",
+            f"{row.run_id}  {row.method}  {row.status}  [{row.label}{pace}]{median}",
+            f"{row.committed_tokens} tokens in {number(row.elapsed_ms, 'ms', 1)} = {number(row.tps, 'tok/s')}; "
+            f"response after {number(row.response_ms, 'ms', 1)}",
+            f"{row.rounds} rounds, {row.proposed} candidates proposed, {row.accepted} accepted; "
+            f"{same[row.matches_target_only]}",
+            f"T = D + V - O + H: {number(row.elapsed_ms)} = {account[0]} + {account[1]} - {account[2]} + {idle} ms",
+        ]
+    )

@@ -1,0 +1,123 @@
+"""What can be listened to? The bundled windows, and files of the user, kept under the hash of their content."""
+
+import hashlib
+import io
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from as2d_core.audio import MAX_FILE_BYTES, MAX_SECONDS, read_audio
+from as2d_core.errors import AudioError
+from as2d_core.models.demo_catalog import DemoWindow, demo_window, demo_windows
+from datastore.files import remove_quietly, write_durably
+from datastore.locations import Folders
+
+_SUFFIXES = {"WAV": ".wav", "WAVEX": ".wav", "FLAC": ".flac", "OGG": ".ogg", "MP3": ".mp3", "MPEG": ".mp3"}
+_NAME_CHARACTERS = 80
+
+__all__ = ["KeptAudio", "demo_window", "demo_windows", "keep_audio", "kept_audio", "list_windows"]
+
+
+@dataclass(frozen=True, slots=True)
+class KeptAudio:
+    """A file of the user in the uploads folder."""
+
+    file_name: str
+    """Name in the uploads folder: hash and type of the content."""
+    name: str
+    """What the user called it; shown, never used as a path."""
+    sha256: str
+    """Of the file's bytes."""
+    duration_s: float
+
+    @property
+    def window_id(self) -> str:
+        """Name of this recording among windows."""
+        return f"{self.name} ({self.sha256[:8]})"
+
+
+def list_windows(task: str | None = None, group: str | None = None) -> list[DemoWindow]:
+    """Bundled windows, of one task or group if asked."""
+    return [w for w in demo_windows() if task in (None, w.task) and group in (None, w.group)]
+
+
+def keep_audio(folders: Folders, source: Path | bytes, name: str | None = None) -> KeptAudio:
+    """Copy an audio file into the uploads folder, checked by its content. The same content is kept once.
+
+    Args:
+        source: the file, or its bytes.
+        name: what the user calls it; default: its file name.
+
+    Raises:
+        AudioError: it is no audio that can be used; nothing is kept.
+        StoreError: it cannot be written.
+    """
+    shown = _shown(name if name is not None else source.name if isinstance(source, Path) else "upload")
+    data = source if isinstance(source, bytes) else _read(source, shown)
+    if not data:
+        raise AudioError(f"{shown} is empty (0 bytes); record or export it again.")
+    if len(data) > MAX_FILE_BYTES:
+        raise AudioError(f"{shown} has {len(data) / 1e6:.0f} MB; give a file of at most {MAX_FILE_BYTES / 1e6:.0f} MB.")
+    suffix, duration_s = _inspect(data, shown)
+    sha256 = hashlib.sha256(data).hexdigest()
+    kept = KeptAudio(sha256 + suffix, shown, sha256, duration_s)
+    path = folders.uploads / kept.file_name
+    if not path.is_file():
+        folders.create()
+        write_durably(path, data)
+        try:
+            read_audio(path, 0.0, min(duration_s, MAX_SECONDS))
+        except AudioError as error:
+            remove_quietly(path)
+            raise AudioError(str(error).replace(kept.file_name, shown)) from error
+        write_durably(path.with_suffix(".json"), (json.dumps(asdict(kept)) + "\n").encode())
+    return kept
+
+
+def kept_audio(folders: Folders) -> list[KeptAudio]:
+    """Files of the user that were kept, by name."""
+    found = []
+    for path in folders.uploads.glob("*.json"):
+        try:
+            kept = KeptAudio(**json.loads(path.read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError):
+            continue
+        if (folders.uploads / kept.file_name).is_file():
+            found.append(kept)
+    return sorted(found, key=lambda kept: (kept.name, kept.sha256))
+
+
+def _read(path: Path, shown: str) -> bytes:
+    try:
+        if not path.is_file():
+            raise AudioError(f"There is no audio file at {ascii(str(path))[1:-1]}.")
+        if path.stat().st_size > MAX_FILE_BYTES:
+            return b"\0" * (MAX_FILE_BYTES + 1)
+        return path.read_bytes()
+    except (OSError, ValueError) as error:
+        raise AudioError(f"{shown} cannot be read ({getattr(error, 'strerror', None) or error}).") from error
+
+
+def _inspect(data: bytes, shown: str) -> tuple[str, float]:
+    import soundfile
+
+    try:
+        with soundfile.SoundFile(io.BytesIO(data)) as file:
+            if not file.frames or not file.samplerate:
+                raise AudioError(f"{shown} holds no samples; record or export it again.")
+            return _SUFFIXES.get(file.format, ".audio"), file.frames / file.samplerate
+    except (soundfile.LibsndfileError, RuntimeError, ValueError, TypeError) as error:
+        reason = str(error).splitlines()[0].rstrip(". ") if str(error) else type(error).__name__
+        reason = reason.split(">: ")[-1]
+        raise AudioError(
+            f"{shown} is no audio file that can be read ({reason}); give WAV, FLAC, OGG or MP3."
+        ) from error
+
+
+def _shown(name: str) -> str:
+    """A file name as it can be shown and stored: one line of valid text, not too long, no folders."""
+    base = name.replace("\\", "/").rsplit("/", 1)[-1].encode("utf-8", "replace").decode()
+    clean = "".join(c if c.isprintable() else "�" for c in base).strip() or "unnamed"
+    if len(clean) <= _NAME_CHARACTERS:
+        return clean
+    return f"{clean[: _NAME_CHARACTERS - 11]}…{clean[-10:]}"

@@ -1,0 +1,109 @@
+"""Which budget is best on a device? Every window replayed with every drafter and budget, and the frozen choice."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from as2d_core.errors import SelectionError, unknown_name
+from as2d_core.profiles.profile import Profile
+from as2d_core.replay.budgets import BudgetRow, BudgetTable, compare_budgets
+from as2d_core.replay.grid import Grid, replay_grid
+from as2d_core.replay.pooling import gap_percent
+from as2d_core.replay.trajectories import TrajectorySet, corpus_ids, load_corpus
+from as2d_core.replay.windows import SPLITS
+from as2d_core.selection import Selection, select_budget
+from dashboard.services.profiles import load_profile
+from datastore.locations import Folders
+
+ALL_WINDOWS = "all"
+
+
+@dataclass(frozen=True)
+class BudgetReport:
+    """A comparison of budgets; every figure is over the windows of ``split``."""
+
+    profile: Profile
+    corpus: TrajectorySet
+    split: str
+    """``all``, or one of development, validation, test."""
+    grid: Grid
+    table: BudgetTable
+    selection: Selection | None
+    """Made on development and validation windows only, whatever ``split`` is."""
+    selection_problem: str | None
+    """Why there is no selection."""
+    selected: BudgetRow | None
+    """The chosen pair on the windows of ``split``."""
+
+    @property
+    def gap_percent(self) -> float | None:
+        """Shortfall of the chosen pair against the oracle, on the windows of ``split``."""
+        return None if self.selected is None else gap_percent(self.selected.tps, self.table.oracle_tps)
+
+
+def list_corpora(folders: Folders) -> list[str]:
+    """Ids of the packaged trajectory sets, then of the user's."""
+    packaged = corpus_ids()
+    own = sorted(path.stem for path in folders.corpora.glob("*.parquet"))
+    return packaged + [name for name in own if name not in packaged]
+
+
+def open_corpus(folders: Folders, name: str) -> TrajectorySet:
+    """A trajectory set by its id, or by the path of its file.
+
+    Raises:
+        UnknownNameError: there is none; suggests the nearest id.
+        TrajectoryError: the file holds a malformed set.
+    """
+    own = folders.corpora / f"{name}.parquet"
+    if name in corpus_ids():
+        return _read(name, 0)
+    if Path(name).name == name and own.is_file():
+        return _read(str(own), own.stat().st_mtime_ns)
+    path = Path(name)
+    if path.is_file() or path.suffix == ".parquet":
+        return _read(str(path), path.stat().st_mtime_ns if path.is_file() else 0)
+    raise unknown_name("trajectory set", name, list_corpora(folders))
+
+
+def compare(
+    folders: Folders,
+    profile_id: str,
+    corpus_id: str,
+    split: str = ALL_WINDOWS,
+    drafters: Sequence[str] | None = None,
+    budgets: Sequence[int] | None = None,
+) -> BudgetReport:
+    """Replay a corpus with a profile's costs and choose a budget.
+
+    Raises:
+        UnknownNameError, ProfileError, TrajectoryError, RequestError: a sentence about what is wrong.
+    """
+    if split not in (ALL_WINDOWS, *SPLITS):
+        raise unknown_name("split", split, [ALL_WINDOWS, *SPLITS])
+    profile, corpus = load_profile(folders, profile_id), open_corpus(folders, corpus_id)
+    grid = replay_grid(corpus, profile, budgets, drafters)
+    selection, problem = _select(grid)
+    shown = grid if split == ALL_WINDOWS else grid.of_split(split)
+    table = compare_budgets(shown)
+    selected = None
+    if selection is not None:
+        wanted = (selection.drafter, selection.budget)
+        selected = next(row for row in table.rows if (row.drafter, row.budget) == wanted)
+    return BudgetReport(profile, corpus, split, shown, table, selection, problem, selected)
+
+
+def _select(grid: Grid) -> tuple[Selection | None, str | None]:
+    present = [name for name in ("development", "validation") if name in grid.splits]
+    if not present:
+        return None, f"The set {grid.corpus!r} has no development and validation windows to choose on."
+    try:
+        return select_budget(grid.of_split(*present)), None
+    except SelectionError as error:
+        return None, str(error)
+
+
+@lru_cache(maxsize=8)
+def _read(name: str, changed_ns: int) -> TrajectorySet:  # noqa: ARG001 - a changed file is another entry
+    return load_corpus(name)

@@ -1,0 +1,167 @@
+"""Which windows still lack a trajectory, and the job that collects them; resumable, window by window."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from as2d_core.audio import read_audio
+from as2d_core.collection.assemble import assemble, collection_request, usable
+from as2d_core.errors import AudioError, RequestError, TrajectoryError
+from as2d_core.models.demo_catalog import DemoWindow, demo_windows
+from as2d_core.models.folder import check_pair
+from as2d_core.protocol import read_run
+from as2d_core.records import ModelRef, Request, RunRecord
+from as2d_core.replay.trajectories import corpus_ids, write_corpus
+from as2d_core.replay.windows import TrajectorySet
+from dashboard.services.models import usable_model
+from dashboard.services.requests import RunForm, exact_widths
+from dashboard.services.workspace import Workspace
+from datastore.files import safe_name
+from device_bridge.jobs import Job
+from device_bridge.local import THIS_COMPUTER
+from device_bridge.plan import new_id
+
+AUDIO_SUFFIXES = (".wav", ".flac", ".ogg", ".mp3")
+MOST_WINDOWS = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """A collection under way: what is there already, and the job for the rest (``None`` = nothing to do)."""
+
+    corpus_id: str
+    windows: tuple[DemoWindow, ...]
+    found: dict[str, RunRecord]
+    """Windows collected before, with the same models and settings."""
+    job: Job | None
+
+
+def bundled_windows(task: str = "transcribe") -> tuple[DemoWindow, ...]:
+    """Bundled items of one task; translation and question items group by their task.
+
+    Raises:
+        RequestError: there is no such task.
+    """
+    tasks = sorted({w.task for w in demo_windows()})
+    if task not in tasks:
+        raise RequestError(f"There are no bundled windows for {task!r}; the tasks are {', '.join(tasks)}.")
+    return tuple(w for w in demo_windows() if w.task == task)
+
+
+def folder_windows(folder: Path, instruction: str, task: str = "transcribe") -> tuple[DemoWindow, ...]:
+    """Every audio file below a folder as a window; the folder it lies in is its group.
+
+    Raises:
+        RequestError: there is no such folder, or no audio in it.
+        AudioError: a file cannot be used; names it.
+    """
+    if not folder.is_dir():
+        raise RequestError(f"There is no folder {folder}.")
+    files = sorted(p for p in folder.rglob("*") if p.suffix.lower() in AUDIO_SUFFIXES and p.is_file())
+    if not files:
+        raise RequestError(f"There is no audio in {folder}; WAV, FLAC, OGG and MP3 files are looked for.")
+    if len(files) > MOST_WINDOWS:
+        raise RequestError(f"{folder} holds {len(files)} audio files; at most {MOST_WINDOWS} are collected at once.")
+    windows = []
+    for path in files:
+        name = path.relative_to(folder).with_suffix("").as_posix()
+        try:
+            duration_s = read_audio(path).duration_s
+        except AudioError as error:
+            raise AudioError(f"{name}: {error}") from error
+        windows.append(DemoWindow(name, path.absolute(), path.parent.name, task, instruction, "", duration_s))
+    return tuple(windows)
+
+
+def start_collection(
+    workspace: Workspace,
+    corpus_id: str,
+    windows: Sequence[DemoWindow],
+    device_id: str = THIS_COMPUTER,
+    target: str | None = None,
+    drafter: str | None = None,
+    max_tokens: int = 320,
+) -> Collection:
+    """Collect the windows that the store has no whole stream of.
+
+    Raises:
+        RequestError: the id is that of a packaged set, or there are no windows.
+        ModelError, UnknownNameError, DeviceBusyError: a sentence about what is in the way.
+    """
+    if corpus_id in corpus_ids():
+        raise RequestError(f"{corpus_id!r} is a packaged trajectory set; give the collection another name.")
+    if not corpus_id or safe_name(corpus_id) != corpus_id:
+        raise RequestError("The name of a collection is made of letters, digits, dots, dashes and underscores.")
+    if not windows:
+        raise RequestError("There are no windows to collect.")
+    settings, folders = workspace.settings, workspace.folders
+    big, small = usable_model(folders, target or settings.target), usable_model(folders, drafter or settings.drafter)
+    check_pair(big, small)
+    widths = exact_widths(workspace, big, RunForm())
+    target_ref = ModelRef(str(big.path), big.name, big.sha256, widths)
+    drafter_ref = ModelRef(str(small.path), small.name, small.sha256)
+    group = new_id("g")
+    found: dict[str, RunRecord] = {}
+    missing = []
+    for window in windows:
+        request = collection_request(window, target_ref, drafter_ref, max_tokens)
+        record = _collected(workspace, window, request, big.sha256, small.sha256)
+        if record is not None:
+            found[window.window_id] = record
+        else:
+            missing.append(replace(request, run_id=new_id(), group_id=group, order=len(missing)))
+    job = workspace.jobs.submit(device_id, missing, title=f"Collection {corpus_id}") if missing else None
+    return Collection(corpus_id, tuple(windows), found, job)
+
+
+def finish_collection(
+    workspace: Workspace, collection: Collection, report: Callable[[str], None] = lambda _: None
+) -> tuple[TrajectorySet, Path]:
+    """Write the trajectory set once the job is over.
+
+    Windows that failed are reported and left out; collect again to try them once more.
+
+    Returns:
+        The set and the file it lies in.
+
+    Raises:
+        TrajectoryError: nothing was collected, or the set has a fault.
+    """
+    records = dict(collection.found)
+    for run in collection.job.runs if collection.job is not None else ():
+        log = workspace.folders.runs / f"{run.request.run_id}.ndjson"
+        window_id = run.request.audio.window_id or ""
+        if not log.is_file():
+            report(f"{window_id} was not collected: {run.error or run.state}.")
+            continue
+        record = read_run(log)
+        if record.status in ("eos", "capped") and len(record.trajectories) == 1:
+            records[window_id] = record
+        else:
+            reason = record.end.error if record.end is not None and record.end.error else record.status
+            report(f"{window_id} was not collected: {reason}")
+    if not records:
+        raise TrajectoryError("No window was collected, so there is no trajectory set to write.")
+    corpus = assemble(records, collection.windows, collection.corpus_id)
+    path = workspace.folders.corpora / f"{collection.corpus_id}.parquet"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    write_corpus(corpus, part)
+    part.replace(path)
+    return corpus, path
+
+
+def _collected(
+    workspace: Workspace, window: DemoWindow, request: Request, target_sha256: str, drafter_sha256: str
+) -> RunRecord | None:
+    rows = workspace.store.read(
+        "SELECT run_id FROM runs WHERE method = 'collect' AND window_id = ? AND target_sha256 = ? "
+        "AND status IN ('eos', 'capped') AND binned_at IS NULL ORDER BY created_at DESC LIMIT 3",
+        [window.window_id, target_sha256],
+    )
+    for (run_id,) in rows:
+        log = workspace.folders.runs / f"{run_id}.ndjson"
+        record = usable(log, request, target_sha256, drafter_sha256)
+        if record is not None:
+            return record
+    return None

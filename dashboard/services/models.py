@@ -1,0 +1,186 @@
+"""Which models can be chosen? The bundled pair, and folders of the user, described and tried before use."""
+
+import json
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from as2d_core.errors import ModelError, unknown_name
+from as2d_core.models.demo_catalog import DRAFTER, TARGET
+from as2d_core.models.folder import ModelInfo, describe_model
+from as2d_core.models.probe import Probe, probe_model
+from datastore.files import write_durably
+from datastore.locations import Folders
+
+REGISTRY_FILE = "registry.json"
+BUNDLED = {"demo-target": TARGET, "demo-drafter": DRAFTER}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelEntry:
+    """One model that can be chosen."""
+
+    id: str
+    path: Path
+    bundled: bool
+    info: ModelInfo | None
+    """``None`` when the folder is no usable model any more."""
+    probe: Probe | None
+    """How it did when it was last tried, with exactly these files and this MNN; ``None`` = not tried."""
+    problem: str | None
+    """A sentence when it cannot be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Registry:
+    folders: dict[str, str]
+    """Path by model id."""
+    probes: dict[str, dict[str, Any]]
+    """By model hash and MNN version."""
+
+
+def list_models(folders: Folders) -> list[ModelEntry]:
+    """The bundled pair, then the user's folders in the order they were added."""
+    registry = _read(folders)
+    bundled = [_entry(name, path, registry) for name, path in BUNDLED.items()]
+    return bundled + [_entry(name, Path(path), registry) for name, path in registry.folders.items()]
+
+
+def add_model(folders: Folders, folder: Path) -> ModelEntry:
+    """Describe a folder, try it in a child process, and keep it among the models. Twice is once.
+
+    Raises:
+        ModelError: it is no model that runs here; it is not kept.
+        StoreError: the list of models cannot be written.
+    """
+    path = folder.expanduser().absolute()
+    check_model(folders, path)
+    registry = _read(folders)
+    known = next((name for name, at in registry.folders.items() if Path(at) == path), None)
+    if known is None:
+        known = _free_id(path.name, {*BUNDLED, *registry.folders})
+        registry.folders[known] = str(path)
+        _write(folders, registry)
+    return _entry(known, path, registry)
+
+
+def remove_model(folders: Folders, name: str) -> Path:
+    """Take a model off the list; its files stay where they are. Returns where that is.
+
+    Raises:
+        ModelError: it is one of the bundled pair.
+        UnknownNameError: there is none of this id or path.
+    """
+    registry = _read(folders)
+    if name in BUNDLED:
+        raise ModelError(f"{name} comes with the program and cannot be removed.")
+    wanted = Path(name).expanduser().absolute()
+    for known, path in registry.folders.items():
+        if known == name or Path(path) == wanted:
+            del registry.folders[known]
+            _write(folders, registry)
+            return Path(path)
+    raise unknown_name("model", name, list(registry.folders))
+
+
+def check_model(folders: Folders, folder: Path) -> Probe:
+    """Try a model in a child process, whatever is known about it, and remember the outcome.
+
+    Raises:
+        ModelError: a sentence about what is wrong with it.
+    """
+    probe = probe_model(folder)
+    registry = _read(folders)
+    registry.probes[_probe_key(probe.sha256, probe.mnn_version)] = asdict(probe)
+    _write(folders, registry)
+    return probe
+
+
+def resolve_model(folders: Folders, name: str) -> Path:
+    """Folder of a model, by its id or its path.
+
+    Raises:
+        UnknownNameError: there is none of this id, and no such folder.
+        ModelError: the name cannot be written down as text.
+    """
+    if name in BUNDLED:
+        return BUNDLED[name]
+    registered = _read(folders).folders
+    if name in registered:
+        return Path(registered[name])
+    path = Path(name).expanduser().absolute()
+    try:
+        name.encode()
+        found = path.is_dir()
+    except (UnicodeEncodeError, ValueError, OSError):
+        raise ModelError(f"The folder {name!a} has a name that cannot be kept; rename it.") from None
+    if found or "/" in name or "\\" in name:
+        return path
+    raise unknown_name("model", name, [*BUNDLED, *registered])
+
+
+def usable_model(folders: Folders, name: str) -> ModelInfo:
+    """A model that is known to run here: one that was not tried yet, with exactly these files, is tried now.
+
+    Raises:
+        ModelError, UnknownNameError: a sentence about what is wrong with it.
+    """
+    path = resolve_model(folders, name)
+    info = describe_model(path)
+    if path not in BUNDLED.values() and _probe_key(info.sha256, mnn_version()) not in _read(folders).probes:
+        check_model(folders, path)
+    return info
+
+
+def mnn_version() -> str:
+    """Version of the MNN that is installed here, found without loading it."""
+    try:
+        return version("MNN")
+    except PackageNotFoundError:
+        return ""
+
+
+def created_now() -> str:
+    """Time of day for what is written beside the store, UTC."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _entry(name: str, path: Path, registry: _Registry) -> ModelEntry:
+    bundled = name in BUNDLED
+    try:
+        info = describe_model(path)
+    except ModelError as error:
+        return ModelEntry(name, path, bundled, None, None, str(error))
+    kept = registry.probes.get(_probe_key(info.sha256, mnn_version()))
+    try:
+        probe = None if kept is None else Probe(**kept)
+    except TypeError:
+        probe = None  # written by another version of this program
+    return ModelEntry(name, path, bundled, info, probe, None)
+
+
+def _probe_key(sha256: str, mnn: str) -> str:
+    return f"{sha256} {mnn}"
+
+
+def _free_id(name: str, taken: set[str]) -> str:
+    name = "".join(c for c in name if c.isprintable()) or "model"
+    number = 1
+    while (candidate := name if number == 1 else f"{name}-{number}") in taken:
+        number += 1
+    return candidate
+
+
+def _read(folders: Folders) -> _Registry:
+    try:
+        kept = json.loads((folders.models / REGISTRY_FILE).read_text(encoding="utf-8"))
+        return _Registry(dict(kept["folders"]), dict(kept["probes"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return _Registry({}, {})
+
+
+def _write(folders: Folders, registry: _Registry) -> None:
+    folders.create()
+    write_durably(folders.models / REGISTRY_FILE, (json.dumps(asdict(registry), indent=1) + "\n").encode())

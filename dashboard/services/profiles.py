@@ -1,0 +1,64 @@
+"""Which cost profiles are there? The published phones, and what was measured and kept, read from its files.
+
+No store is opened, so that profiles can be used while another program holds it.
+"""
+
+import json
+from pathlib import Path
+
+from as2d_core.errors import ProfileError, unknown_name
+from as2d_core.profiles import catalogue
+from as2d_core.profiles.codec import profile_from_json, profile_to_json
+from as2d_core.profiles.profile import Profile
+from dashboard.services.workspace import Workspace
+from datastore.files import safe_name
+from datastore.library import PROFILE_SUFFIX, put_profile, read_profile_file
+from datastore.locations import Folders
+from datastore.run_row import device_key
+
+
+def profile_ids(folders: Folders) -> list[str]:
+    """Ids of the published profiles, then of the kept ones."""
+    kept = [found[0] for path in _files(folders) if (found := read_profile_file(path)) is not None]
+    packaged = catalogue.profile_ids()
+    return packaged + [name for name in sorted(kept) if name not in packaged]
+
+
+def load_profile(folders: Folders, name: str) -> Profile:
+    """A profile by its id, or by the path of a profile file.
+
+    Raises:
+        UnknownNameError: there is none; suggests the nearest id.
+        ProfileError: it is malformed.
+    """
+    if name in catalogue.profile_ids():
+        return catalogue.load_profile(name)
+    kept = folders.profiles / (safe_name(name) + PROFILE_SUFFIX)
+    found = read_profile_file(kept)
+    if found is not None and found[0] == name:
+        try:
+            return profile_from_json(json.loads(found[3]))
+        except ProfileError as error:
+            raise ProfileError(f"The kept profile {name!r} ({kept}): {error}") from error
+    path = Path(name)
+    if path.suffix == ".json" or path.is_file():
+        return catalogue.read_profile(path)
+    raise unknown_name("profile", name, profile_ids(folders))
+
+
+def keep_profile(workspace: Workspace, profile: Profile) -> None:
+    """Keep a measured profile under its id, replacing the one before it.
+
+    Raises:
+        ProfileError: its id is that of a published profile, or it has a fault.
+        StoreError: it cannot be written.
+    """
+    if profile.id in catalogue.profile_ids():
+        raise ProfileError(f"{profile.id!r} is the id of a published profile; give the measured one another.")
+    body = profile_to_json(profile)
+    profile_from_json(body)
+    put_profile(workspace.store, profile.id, body, device_key(profile.device))
+
+
+def _files(folders: Folders) -> list[Path]:
+    return sorted(folders.profiles.glob("*" + PROFILE_SUFFIX))

@@ -1,0 +1,128 @@
+"""From a form to a request: defaults filled in, models and audio checked, exact widths looked up."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from as2d_core.audio import read_audio
+from as2d_core.errors import RequestError, unknown_name
+from as2d_core.models.folder import ModelInfo, check_pair
+from as2d_core.records import METHODS, AudioRef, ModelRef, Placement, Request
+from as2d_core.runner.device import cpu_name
+from dashboard.services.audio_inputs import demo_window, keep_audio
+from dashboard.services.models import mnn_version, usable_model
+from dashboard.services.workspace import Workspace
+from datastore.library import SelfTestKey, get_self_test, settings_text
+from device_bridge.plan import new_id
+
+DEFAULT_BUDGET = 7
+"""As²d: seven candidates and the root make a width of 8, which is exact on every processor seen so far."""
+DEFAULT_WIDTH = 8
+DEFAULT_DRAFT_CAP = 7
+DEFAULT_INSTRUCTION = "transcribe the speech."
+
+
+@dataclass(frozen=True, slots=True)
+class RunForm:
+    """What a person fills in. ``None`` = the default: of the window, of the settings, or of the method."""
+
+    method: str = "as2d"
+    window_id: str | None = None
+    """A bundled window; either this or ``audio``."""
+    audio: Path | None = None
+    """A file; it is copied into the uploads folder."""
+    view_start_s: float = 0.0
+    view_end_s: float | None = None
+    target: str | None = None
+    """Id or folder of a model."""
+    drafter: str | None = None
+    task: str | None = None
+    instruction: str | None = None
+    budget: int | None = None
+    width: int | None = None
+    draft_cap: int | None = None
+    threshold: float | None = 0.4
+    search_window: int = 16
+    batch_tokens: int = 8
+    max_tokens: int = 320
+    plain_step: bool = False
+    drafter_pace_ms: float | None = None
+    target_threads: int = 1
+    drafter_threads: int = 1
+    target_cores: tuple[int, ...] = ()
+    drafter_cores: tuple[int, ...] = ()
+    precision: str = "high"
+    memory: str = "high"
+
+
+def build_request(workspace: Workspace, form: RunForm) -> Request:
+    """The request that a form asks for, with a new run id.
+
+    Raises:
+        RequestError, AudioError, ModelError, UnknownNameError: a sentence about what is wrong.
+    """
+    if form.method not in METHODS:
+        raise unknown_name("method", form.method, list(METHODS))
+    settings, folders = workspace.settings, workspace.folders
+    target = usable_model(folders, form.target or settings.target)
+    drafter = None
+    if form.method != "target-only":
+        drafter = usable_model(folders, form.drafter or settings.drafter)
+        check_pair(target, drafter)
+    audio, task, instruction = _audio(workspace, form)
+    placement = Placement(form.target_cores, form.drafter_cores, form.target_threads, form.drafter_threads)
+    return Request(
+        run_id=new_id(),
+        method=form.method,
+        target=ModelRef(str(target.path), target.name, target.sha256, exact_widths(workspace, target, form)),
+        audio=audio,
+        drafter=None if drafter is None else ModelRef(str(drafter.path), drafter.name, drafter.sha256),
+        task=form.task or task,
+        instruction=form.instruction or instruction,
+        budget=_parameter(form, "as2d", form.budget, DEFAULT_BUDGET),
+        width=_parameter(form, "sd", form.width, DEFAULT_WIDTH),
+        draft_cap=_parameter(form, "specasr", form.draft_cap, DEFAULT_DRAFT_CAP),
+        threshold=form.threshold,
+        search_window=form.search_window,
+        batch_tokens=form.batch_tokens,
+        max_tokens=form.max_tokens,
+        plain_step=form.plain_step and form.method == "target-only",
+        drafter_pace_ms=form.drafter_pace_ms if drafter is not None else None,
+        placement=placement,
+        precision=form.precision,
+        memory=form.memory,
+    )
+
+
+def reference_form(form: RunForm) -> RunForm:
+    """Target-only with everything else as it is: what the tokens of a run are compared with."""
+    return replace(form, method="target-only", budget=None, width=None, draft_cap=None, plain_step=False)
+
+
+def exact_widths(workspace: Workspace, target: ModelInfo, form: RunForm) -> tuple[int, ...] | None:
+    """Widths known to be exact for this model, processor and setting; ``None`` = the runner tests them first."""
+    settings = settings_text(form.target_threads, form.precision, form.memory)
+    test = get_self_test(workspace.store, SelfTestKey(target.sha256, cpu_name(), settings, mnn_version()))
+    return None if test is None else test.exact_widths
+
+
+def _parameter(form: RunForm, method: str, value: int | None, default: int) -> int | None:
+    """The parameter of the form's own method; no other, so that runs of one setting are recognised as such."""
+    if form.method != method:
+        return None
+    return default if value is None else value
+
+
+def _audio(workspace: Workspace, form: RunForm) -> tuple[AudioRef, str, str]:
+    """The audio with its hash and length, and the task and instruction that come with it."""
+    if (form.window_id is None) == (form.audio is None):
+        raise RequestError("Say what to listen to: a bundled window, or an audio file (one of the two).")
+    if form.window_id is not None:
+        window = demo_window(form.window_id)
+        path, name, task, instruction = window.path, window.window_id, window.task, window.instruction
+    else:
+        kept = keep_audio(workspace.folders, form.audio or Path())
+        path, name = workspace.folders.uploads / kept.file_name, kept.window_id
+        task, instruction = "transcribe", DEFAULT_INSTRUCTION
+    heard = read_audio(path, form.view_start_s, form.view_end_s)
+    end_s = form.view_end_s if form.view_end_s is not None else form.view_start_s + heard.duration_s
+    return AudioRef(str(path), heard.sha256, heard.duration_s, name, form.view_start_s, end_s), task, instruction

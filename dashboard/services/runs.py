@@ -1,0 +1,180 @@
+"""What runs are there, and what is in one? Reading, tagging, the bin and export, for pages and commands alike."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from as2d_core.records import RunRecord
+from dashboard.services.workspace import Workspace
+from datastore import annotations, export, queries, recycling, timeline
+from datastore.annotations import Annotations
+from datastore.export import Export
+from datastore.queries import MethodFigures, RunFilter, RunRow
+
+__all__ = ["Annotations", "Export", "MethodFigures", "RunDetails", "RunFilter", "RunRow"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunDetails:
+    """One run and the runs it was started with."""
+
+    row: RunRow
+    group: tuple[RunRow, ...]
+    """All runs of its group in the order they ran, itself included; empty without a group."""
+
+
+def list_runs(
+    workspace: Workspace,
+    where: RunFilter | None = None,
+    order_by: str = "created_at",
+    descending: bool = True,
+    limit: int | None = 200,
+    offset: int = 0,
+) -> list[RunRow]:
+    """One page of runs.
+
+    Raises:
+        UnknownNameError: a filter value or the column is not known; suggests the nearest.
+    """
+    return queries.list_runs(workspace.store, where, order_by, descending, limit, offset)
+
+
+def count_runs(workspace: Workspace, where: RunFilter | None = None) -> int:
+    """How many runs there are.
+
+    Raises:
+        UnknownNameError: a filter value is not known.
+    """
+    return queries.count_runs(workspace.store, where)
+
+
+def choices(workspace: Workspace, what: str) -> list[str]:
+    """Values that runs can be filtered by: methods, devices, windows, statuses, groups, models, tags.
+
+    Raises:
+        UnknownNameError: runs are not told apart by that.
+    """
+    return queries.distinct(workspace.store, what)
+
+
+def get_run(workspace: Workspace, run_id: str) -> RunRow:
+    """One run; a unique beginning of its id is enough.
+
+    Raises:
+        RunNotFoundError: no such run; suggests the nearest id.
+    """
+    return queries.get_run(workspace.store, run_id)
+
+
+def run_details(workspace: Workspace, run_id: str) -> RunDetails:
+    """One run with the runs it was started with.
+
+    Raises:
+        RunNotFoundError: no such run.
+    """
+    row = get_run(workspace, run_id)
+    if row.group_id is None:
+        return RunDetails(row, ())
+    where = RunFilter(groups=(row.group_id,))
+    group = queries.list_runs(workspace.store, where, "run_order", descending=False, limit=None)
+    return RunDetails(row, tuple(group))
+
+
+def compare_group(workspace: Workspace, group_id: str) -> list[MethodFigures]:
+    """Pooled figures of the runs that were started together, by method and parameters.
+
+    Raises:
+        UnknownNameError: no run has this group.
+    """
+    return queries.compare_group(workspace.store, group_id)
+
+
+def load_record(workspace: Workspace, run_id: str, parts: Collection[str] = timeline.PARTS) -> RunRecord:
+    """The whole record of a run, for its timeline.
+
+    Raises:
+        RunNotFoundError: no such run.
+    """
+    return timeline.load_record(workspace.store, run_id, parts)
+
+
+# -- what people write ------------------------------------------------------------------------------
+
+
+def add_tag(workspace: Workspace, run_id: str, tag: str) -> Annotations:
+    """Tag a run; twice is once.
+
+    Raises:
+        RunNotFoundError: no such run.
+        StoreError: the tag is empty, too long or has line breaks.
+    """
+    return annotations.add_tag(workspace.store, run_id, tag)
+
+
+def remove_tag(workspace: Workspace, run_id: str, tag: str) -> Annotations:
+    """Take a tag off a run.
+
+    Raises:
+        RunNotFoundError: no such run.
+    """
+    return annotations.remove_tag(workspace.store, run_id, tag)
+
+
+def set_notes(workspace: Workspace, run_id: str, notes: str | None) -> Annotations:
+    """Replace the note of a run; blank removes it.
+
+    Raises:
+        RunNotFoundError: no such run.
+    """
+    return annotations.set_notes(workspace.store, run_id, notes)
+
+
+# -- the bin ----------------------------------------------------------------------------------------
+
+
+def delete_run(workspace: Workspace, run_id: str) -> Path:
+    """Move a run into the bin.
+
+    Raises:
+        RunNotFoundError: no such run.
+        LogMissingError: its log is gone, so that it could not be restored.
+    """
+    return recycling.delete_run(workspace.store, run_id)
+
+
+def list_bin(workspace: Workspace) -> list[RunRow]:
+    """Runs in the bin, the last deleted first."""
+    return queries.list_runs(workspace.store, RunFilter(bin="only"), "binned_at", limit=None)
+
+
+def restore_run(workspace: Workspace, run_id: str) -> Path:
+    """Take a run out of the bin.
+
+    Raises:
+        RunNotFoundError: no such run in the bin.
+    """
+    return recycling.restore_run(workspace.store, run_id)
+
+
+def empty_bin(workspace: Workspace, run_ids: Sequence[str] | None = None) -> int:
+    """Remove runs in the bin for good, all or those named; returns how many.
+
+    Raises:
+        RunNotFoundError: one of them is not in the bin; nothing was removed.
+    """
+    return recycling.empty_bin(workspace.store, run_ids)
+
+
+# -- out of the store -------------------------------------------------------------------------------
+
+
+def export_runs(
+    workspace: Workspace, where: RunFilter | None = None, file_format: str = "csv", table: str = "runs"
+) -> Export:
+    """Runs as one file: ``ndjson`` (the logs, byte for byte), ``csv``, ``parquet`` or ``json``.
+
+    Raises:
+        UnknownNameError: no such format, table or filter value.
+        ExportError: no run matches.
+    """
+    return export.export_runs(workspace.store, where, file_format, table)

@@ -1,0 +1,150 @@
+"""What does this process work with? One store, one job manager, one folder for streams that come in."""
+
+import json
+import threading
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+
+from as2d_core.errors import As2dError, RequestError, unknown_name
+from datastore.errors import StoreError
+from datastore.files import write_durably
+from datastore.ingest import ingest_run
+from datastore.locations import Folders, data_folder
+from datastore.store import Store
+from device_bridge.devices import Device
+from device_bridge.jobs import JobManager
+from device_bridge.local import LocalDevice
+
+INCOMING = "incoming"
+SETTINGS_FILE = "settings.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a user has chosen once for all requests."""
+
+    target: str = "demo-target"
+    """Id of a model, see ``models.list_models``."""
+    drafter: str = "demo-drafter"
+
+
+class Workspace:
+    """The open store and everything that runs. One for each data folder of a process."""
+
+    def __init__(self, store: Store, devices: Iterable[Device]) -> None:
+        self.store = store
+        self.folders = store.folders
+        self.incoming = incoming_folder(store.folders)
+        self.notices = [*store.notices, *self._take_leftovers()]
+        """What opening found and did, in sentences."""
+        self.jobs = JobManager(self.incoming, devices, self._take_stream)
+
+    @property
+    def settings(self) -> Settings:
+        return read_settings(self.folders)
+
+    def close(self) -> None:
+        """End what runs and give the store back."""
+        self.jobs.close()
+        self.store.close()
+
+    def _take_stream(self, path: Path) -> None:
+        """A stream has ended or broken off: into the store with it."""
+        ingest_run(self.store, path)
+        path.unlink(missing_ok=True)
+
+    def _take_leftovers(self) -> list[str]:
+        """Streams that were being written when an earlier program was killed."""
+        self.incoming.mkdir(parents=True, exist_ok=True)
+        notices = []
+        for path in sorted(self.incoming.glob("*.ndjson")):
+            try:
+                result = ingest_run(self.store, path)
+            except StoreError as error:
+                notices.append(f"The stream {path} was not taken in: {error}")
+            except As2dError as error:
+                aside = path.with_suffix(".damaged")
+                with suppress(OSError):
+                    path.replace(aside)
+                notices.append(f"A stream that was left behind cannot be read and is now {aside}: {error}")
+            else:
+                path.unlink(missing_ok=True)
+                notices.append(f"Run {result.run_id} was left behind by a program that ended; it is {result.status}.")
+        return notices
+
+
+_workspaces: dict[Path, Workspace] = {}
+_lock = threading.Lock()
+
+
+def open_workspace(folder: Path | str | None = None, devices: Iterable[Device] | None = None) -> Workspace:
+    """The workspace of a data folder (default: ``AS2D_STORE``, or the user's data folder), opened at the first call.
+
+    Args:
+        devices: what to run on; only looked at by the call that opens. Default: this computer.
+
+    Raises:
+        StoreLockedError: another process holds the folder; the message names it.
+        StoreError: the store cannot be opened for another reason.
+    """
+    key = Path(data_folder() if folder is None else folder).absolute()
+    with _lock:
+        if key not in _workspaces:
+            store = Store.open(key)
+            try:
+                _workspaces[key] = Workspace(store, [LocalDevice()] if devices is None else devices)
+            except BaseException:
+                store.close()
+                raise
+        return _workspaces[key]
+
+
+def close_workspace(folder: Path | str | None = None) -> None:
+    """Close the workspace of a data folder, if it is open."""
+    key = Path(data_folder() if folder is None else folder).absolute()
+    with _lock:
+        workspace = _workspaces.pop(key, None)
+    if workspace is not None:
+        workspace.close()
+
+
+def user_folders(folder: Path | str | None = None) -> Folders:
+    """Where the data lies, without opening the store."""
+    return Folders(Path(data_folder() if folder is None else folder).absolute())
+
+
+def incoming_folder(folders: Folders) -> Path:
+    """Where streams are written while they come in."""
+    return folders.root / INCOMING
+
+
+def read_settings(folders: Folders) -> Settings:
+    """The settings; what cannot be read, or is not known, is as it is by default."""
+    try:
+        kept = json.loads((folders.root / SETTINGS_FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return Settings()
+    names = {item.name for item in fields(Settings)}
+    known = {k: v for k, v in kept.items() if k in names and isinstance(v, str)} if isinstance(kept, dict) else {}
+    return Settings(**known)
+
+
+def change_settings(folders: Folders, **values: str) -> Settings:
+    """Change some settings for good.
+
+    Raises:
+        UnknownNameError: there is no such setting.
+        StoreError: they cannot be written.
+    """
+    names = [item.name for item in fields(Settings)]
+    for name, value in values.items():
+        if name not in names:
+            raise unknown_name("setting", name, names)
+        if not value.strip():
+            raise RequestError(f"The setting {name} is empty.")
+    changed = replace(read_settings(folders), **values)
+    folders.create()
+    write_durably(folders.root / SETTINGS_FILE, (json.dumps(asdict(changed), indent=1) + "\n").encode())
+    return changed

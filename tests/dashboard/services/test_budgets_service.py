@@ -1,0 +1,73 @@
+from dataclasses import replace
+
+import pytest
+
+from as2d_core.errors import ProfileError, UnknownNameError
+from as2d_core.profiles.catalogue import load_profile as packaged_profile
+from as2d_core.replay.trajectories import load_corpus, write_corpus
+from dashboard.services import profiles
+from dashboard.services.budgets import compare, list_corpora, open_corpus
+from dashboard.services.workspace import close_workspace, user_folders
+
+BUDGETS = [1, 3, 7]
+
+
+@pytest.fixture
+def folders(data_folder):
+    return user_folders()
+
+
+@pytest.mark.parametrize("split", ["all", "test", "validation"])
+def test_the_gap_is_that_of_the_shown_windows(folders, split):
+    report = compare(folders, "k70", "demo", split, budgets=BUDGETS)
+    assert report.gap_percent == pytest.approx(100 * (1 - report.selected.tps / report.table.oracle_tps), abs=1e-12)
+    assert set(report.grid.splits) == ({split} if split != "all" else {"development", "validation", "test"})
+
+
+def test_the_choice_does_not_depend_on_the_shown_windows(folders):
+    choices = {
+        (r.selection.drafter, r.selection.budget)
+        for r in (compare(folders, "k70", "demo", split, budgets=BUDGETS) for split in ("all", "test", "development"))
+    }
+    assert len(choices) == 1
+
+
+def test_a_corpus_without_validation_windows_gives_rows_but_no_choice(folders):
+    corpus = load_corpus("demo")
+    test_only = replace(corpus, id="own", windows=tuple(w for w in corpus.windows if w.split == "test"))
+    folders.create()
+    write_corpus(test_only, folders.corpora / "own.parquet")
+    assert "own" in list_corpora(folders)
+    report = compare(folders, "k70", "own", budgets=BUDGETS)
+    assert (report.selection, report.selected, report.gap_percent) == (None, None, None)
+    assert "development" in report.selection_problem
+    assert len(report.table.rows) == len(BUDGETS)
+
+
+@pytest.mark.parametrize(
+    ("profile", "corpus", "split", "hint"),
+    [("k7", "demo", "all", "k70"), ("k70", "dem", "all", "demo"), ("k70", "demo", "tst", "test")],
+)
+def test_an_unknown_name_suggests_a_known_one(folders, profile, corpus, split, hint):
+    with pytest.raises(UnknownNameError, match=hint):
+        compare(folders, profile, corpus, split)
+
+
+@pytest.mark.parametrize("name", ["../demo", "a/b"])
+def test_a_corpus_id_never_leaves_its_folder(folders, name):
+    with pytest.raises(UnknownNameError):
+        open_corpus(folders, name)
+
+
+def test_a_kept_profile_is_used_without_the_store(workspace, folders):
+    measured = replace(packaged_profile("k70"), id="this-computer", kind="measured")
+    profiles.keep_profile(workspace, measured)
+    close_workspace()
+    assert profiles.profile_ids(folders)[-1] == "this-computer"
+    assert profiles.load_profile(folders, "this-computer") == measured
+    assert compare(folders, "this-computer", "demo", budgets=[7]).profile.id == "this-computer"
+
+
+def test_a_measured_profile_cannot_take_the_id_of_a_published_one(workspace):
+    with pytest.raises(ProfileError, match="k70"):
+        profiles.keep_profile(workspace, packaged_profile("k70"))

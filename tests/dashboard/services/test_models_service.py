@@ -1,0 +1,115 @@
+import os
+import shutil
+
+import pytest
+
+from as2d_core.errors import ModelError, UnknownNameError
+from as2d_core.models.demo_catalog import DRAFTER, TARGET
+from dashboard.services import models
+from dashboard.services.workspace import user_folders
+
+
+@pytest.fixture
+def folders(data_folder):
+    return user_folders()
+
+
+@pytest.fixture
+def copy(tmp_path):
+    return shutil.copytree(DRAFTER, tmp_path / "mine")
+
+
+@pytest.fixture
+def probed(monkeypatch):
+    """Folders that were tried, in place of trying them."""
+    tried = []
+
+    def probe(folder):
+        tried.append(folder)
+        info = models.describe_model(folder)
+        return models.Probe(info.name, info.sha256, models.mnn_version(), "cpu", 5, 1.0, 1.0, 1.0)
+
+    monkeypatch.setattr(models, "probe_model", probe)
+    return tried
+
+
+def test_the_bundled_pair_is_there_and_is_not_tried(folders, probed):
+    assert [(e.id, e.bundled, e.problem) for e in models.list_models(folders)] == [
+        ("demo-target", True, None),
+        ("demo-drafter", True, None),
+    ]
+    assert models.usable_model(folders, "demo-target").path == TARGET
+    assert probed == []
+
+
+def test_an_added_folder_is_tried_and_kept(folders, copy, probed):
+    entry = models.add_model(folders, copy)
+    assert (entry.id, entry.path, probed) == ("mine", copy, [copy])
+    assert models.resolve_model(folders, "mine") == copy
+    assert [e.id for e in models.list_models(folders)] == ["demo-target", "demo-drafter", "mine"]
+
+
+def test_adding_twice_is_once_and_another_folder_of_that_name_gets_another_id(folders, copy, probed, tmp_path):
+    models.add_model(folders, copy)
+    models.add_model(folders, copy)
+    other = models.add_model(folders, shutil.copytree(copy, tmp_path / "x" / "mine"))
+    assert other.id == "mine-2"
+    assert len(models.list_models(folders)) == 4
+
+
+def test_a_folder_that_is_no_model_is_not_kept(folders, tmp_path):
+    with pytest.raises(ModelError, match=r"config\.json"):
+        models.add_model(folders, tmp_path)
+    assert len(models.list_models(folders)) == 2
+
+
+def test_a_folder_by_path_is_tried_once(folders, copy, probed):
+    models.usable_model(folders, str(copy))
+    models.usable_model(folders, str(copy))
+    assert probed == [copy]
+
+
+def test_a_folder_that_has_changed_is_tried_again(folders, copy, probed):
+    models.add_model(folders, copy)
+    config = copy / "config.json"
+    config.write_text(config.read_text() + "\n")
+    assert models.list_models(folders)[2].probe is None
+    models.usable_model(folders, "mine")
+    assert len(probed) == 2
+
+
+def test_a_folder_that_has_gone_stays_listed_with_the_reason(folders, copy, probed):
+    models.add_model(folders, copy)
+    shutil.rmtree(copy)
+    assert "no model folder" in models.list_models(folders)[2].problem
+
+
+def test_removing_leaves_the_files(folders, copy, probed):
+    models.add_model(folders, copy)
+    assert models.remove_model(folders, "mine") == copy
+    assert copy.is_dir()
+    with pytest.raises(UnknownNameError):
+        models.remove_model(folders, "mine")
+    with pytest.raises(ModelError, match="comes with"):
+        models.remove_model(folders, "demo-target")
+
+
+def test_an_unknown_id_suggests_the_nearest(folders):
+    with pytest.raises(UnknownNameError, match="demo-drafter"):
+        models.resolve_model(folders, "demo-draftr")
+
+
+def test_a_name_that_cannot_be_kept_is_refused(folders, tmp_path):
+    folder = os.fsencode(tmp_path) + b"/\xff"
+    os.mkdir(folder)  # noqa: PTH102 - a path that is no text
+    with pytest.raises(ModelError, match="cannot be kept"):
+        models.resolve_model(folders, os.fsdecode(folder))
+
+
+@pytest.mark.models
+def test_a_model_that_crashes_is_not_kept(folders, copy):
+    weights = copy / "llm.mnn.weight"
+    weights.write_bytes(weights.read_bytes()[:1000])
+    with pytest.raises(ModelError, match="mine"):
+        models.add_model(folders, copy)
+    assert len(models.list_models(folders)) == 2

@@ -1,0 +1,73 @@
+from dataclasses import replace
+
+import pytest
+
+from as2d_core.errors import RequestError, UnknownNameError
+from as2d_core.models.demo_catalog import TARGET
+from as2d_core.models.folder import describe_model
+from as2d_core.records import SelfTest
+from as2d_core.runner.device import cpu_name
+from dashboard.services.models import mnn_version
+from dashboard.services.requests import RunForm, build_request, reference_form
+from datastore.library import put_self_test, self_test_key
+
+FORM = RunForm(window_id="clean_00")
+
+
+def test_a_window_alone_makes_a_whole_request(workspace):
+    request = build_request(workspace, FORM)
+    assert (request.method, request.budget, request.width, request.draft_cap) == ("as2d", 7, None, None)
+    assert request.instruction == "transcribe the speech."
+    assert request.audio.window_id == "clean_00"
+    assert request.audio.view_end_s == request.audio.duration_s == pytest.approx(2.631, abs=0.01)
+    assert len({request.target.sha256, request.drafter.sha256, request.audio.sha256}) == 3
+
+
+@pytest.mark.parametrize(
+    ("method", "own"), [("as2d", "budget"), ("sd", "width"), ("specasr", "draft_cap"), ("target-only", None)]
+)
+def test_a_method_gets_its_own_parameter_and_no_other(workspace, method, own):
+    request = build_request(workspace, replace(FORM, method=method, budget=3, width=4, draft_cap=5))
+    given = {name for name in ("budget", "width", "draft_cap") if getattr(request, name) is not None}
+    assert given == ({own} if own else set())
+
+
+def test_target_only_has_no_drafter(workspace):
+    request = build_request(workspace, replace(FORM, method="target-only", drafter_pace_ms=3.0))
+    assert request.drafter is None
+    assert request.drafter_pace_ms is None
+
+
+def test_the_reference_of_a_run_differs_in_method_only(workspace):
+    form = replace(FORM, max_tokens=77, instruction="say it.", plain_step=True)
+    run, reference = build_request(workspace, form), build_request(workspace, reference_form(form))
+    assert (reference.method, reference.plain_step) == ("target-only", False)
+    assert (reference.audio, reference.instruction, reference.max_tokens) == (run.audio, "say it.", 77)
+
+
+@pytest.mark.parametrize("changed", [{}, {"cpu": "other"}, {"threads": 2}, {"precision": "low"}, {"mnn_version": "1"}])
+def test_exact_widths_come_from_the_self_test_of_exactly_this_setting(workspace, changed):
+    facts = {"cpu": cpu_name(), "mnn_version": mnn_version(), "threads": 1, "precision": "high", "memory": "high"}
+    test = SelfTest(describe_model(TARGET).sha256, (2, 4), "bit-equal", extra={**facts, **changed})
+    put_self_test(workspace.store, self_test_key(test), test)
+    assert build_request(workspace, FORM).target.exact_widths == (None if changed else (2, 4))
+
+
+@pytest.mark.parametrize("form", [RunForm(), replace(FORM, audio=TARGET)])
+def test_a_form_names_one_thing_to_listen_to(workspace, form):
+    with pytest.raises(RequestError, match="one of the two"):
+        build_request(workspace, form)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "hint"),
+    [("method", "as2", "as2d"), ("window_id", "clean_9", "clean_09"), ("target", "demo-targt", "demo-target")],
+)
+def test_an_unknown_name_suggests_a_known_one(workspace, field, value, hint):
+    with pytest.raises(UnknownNameError, match=f"Did you mean '{hint}"):
+        build_request(workspace, replace(FORM, **{field: value}))
+
+
+def test_a_view_outside_the_recording_is_refused(workspace):
+    with pytest.raises(Exception, match="does not lie inside"):
+        build_request(workspace, replace(FORM, view_start_s=1.0, view_end_s=99.0))

@@ -1,0 +1,65 @@
+"""``as2d run`` with the bundled models on the real runner."""
+
+import json
+
+import pytest
+
+from as2d_core.models.demo_catalog import TARGET, demo_window
+from as2d_core.models.folder import describe_model
+from as2d_core.records import SelfTest
+from as2d_core.runner.device import cpu_name
+from dashboard.cli import main
+from dashboard.services.models import mnn_version
+from dashboard.services.workspace import close_workspace
+from datastore.library import put_self_test, self_test_key
+from datastore.store import Store
+
+pytestmark = pytest.mark.models
+
+
+@pytest.fixture(scope="module")
+def store_folder(tmp_path_factory):
+    """A data folder that knows exact widths of the bundled target, so that the runner need not test them."""
+    folder = tmp_path_factory.mktemp("as2d")
+    extra = {"cpu": cpu_name(), "mnn_version": mnn_version(), "threads": 1, "precision": "high", "memory": "high"}
+    test = SelfTest(describe_model(TARGET).sha256, (2, 3, 4, 5, 8, 9), "bit-equal", extra=extra)
+    with Store.open(folder) as store:
+        put_self_test(store, self_test_key(test), test)
+    return folder
+
+
+@pytest.fixture
+def run(store_folder, monkeypatch, capsys):
+    monkeypatch.setenv("AS2D_STORE", str(store_folder))
+
+    def call(*arguments):
+        code = main(["run", *map(str, arguments), "--json"])
+        return code, json.loads(capsys.readouterr().out)
+
+    yield call
+    close_workspace()
+
+
+def test_as2d_gives_the_tokens_of_target_only_and_accounts_for_its_time(run):
+    code, out = run("--window", "clean_00", "--method", "as2d", "--budget", 7)
+    assert (code, out["status"], out["matches_target_only"]) == (0, "eos", True)
+    assert out["text"].endswith(".")
+    assert out["committed_tokens"] == len(out["tokens"]) == out["rounds"] + out["accepted"] + 1
+    assert 0 < out["accepted"] <= out["proposed"]
+    assert out["D_ms"] + out["V_ms"] - out["O_ms"] + out["H_ms"] == pytest.approx(out["T_ms"], abs=1e-6)
+    assert out["O_ms"] > 0
+
+
+def test_a_file_of_the_user_is_heard(run, tmp_path):
+    path = tmp_path / "мой файл.flac"
+    path.write_bytes(demo_window("clean_01").path.read_bytes())
+    code, out = run("--audio", path, "--method", "sd", "--width", 4, "--no-reference")
+    assert (code, out["status"], out["matches_target_only"]) == (0, "eos", None)
+    assert out["window_id"].startswith("мой файл.flac (")
+    assert out["O_ms"] == 0
+
+
+def test_a_budget_wider_than_is_exact_fails_with_the_largest_one(run):
+    code, out = run("--window", "clean_00", "--budget", 40, "--no-reference")
+    assert (code, out["status"]) == (1, "failed")
+    assert "largest budget is 8" in out["error"]
