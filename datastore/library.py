@@ -13,7 +13,7 @@ from as2d_core.records import RunRecord, SelfTest
 from datastore.engine import Cursor, transaction
 from datastore.errors import StoreError
 from datastore.files import safe_name, write_durably
-from datastore.rows import ascii_json, event_json
+from datastore.rows import ascii_json, event_json, unpack
 from datastore.run_row import instant
 from datastore.store import Store
 
@@ -65,7 +65,7 @@ def get_self_test(store: Store, key: SelfTestKey) -> SelfTest | None:
     )
     if not rows:
         return None
-    event = decode(rows[0][0])
+    event = decode(unpack(rows[0][0]))
     return event if isinstance(event, SelfTest) else None
 
 

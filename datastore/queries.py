@@ -15,6 +15,7 @@ from as2d_core.errors import unknown_name
 from as2d_core.records import METHODS, STATUSES
 from datastore.errors import RunNotFoundError
 from datastore.lookup import find_run
+from datastore.rows import unpack
 from datastore.store import Store
 
 DISTINCT = {
@@ -382,5 +383,5 @@ def _row(values: tuple[Any, ...]) -> RunRow:
     for name in ("created_at", "ingested_at", "binned_at"):
         named[name] = None if named[name] is None else named[name].replace(tzinfo=UTC)
     named["tags"] = tuple(named["tags"])
-    named["problems"] = tuple(json.loads(named["problems"]))
+    named["problems"] = tuple(json.loads(unpack(named["problems"])))
     return RunRow(**named)

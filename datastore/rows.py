@@ -6,7 +6,6 @@ cut or dropped to make it fit.
 """
 
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from operator import attrgetter
@@ -21,7 +20,7 @@ TEXT, WHOLE, REAL, TRUTH = pa.string(), pa.int64(), pa.float64(), pa.bool_()
 WHOLES, REALS, TEXTS = pa.list_(WHOLE), pa.list_(REAL), pa.list_(TEXT)
 
 _DOES_NOT_FIT = (TypeError, ValueError, OverflowError)  # Arrow's own errors are subclasses of these
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_HEX = "hex:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +103,32 @@ EVENT_COLUMNS: dict[str, tuple[Column, ...]] = {
 
 
 def ascii_json(value: Any) -> str:
-    """JSON that any database takes, whatever text is inside."""
+    """JSON any program can read, whatever text is inside."""
     return json.dumps(value, separators=(",", ":"), allow_nan=False)
 
 
+def pack(text: str) -> str:
+    """JSON as the database keeps it. Bytes that were not UTF-8 cannot be text there: such JSON is kept as hex."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return _HEX + text.encode("utf-8", "surrogatepass").hex()
+    return text
+
+
+def unpack(text: str) -> str:
+    """What ``pack`` was given."""
+    return bytes.fromhex(text[len(_HEX) :]).decode("utf-8", "surrogatepass") if text.startswith(_HEX) else text
+
+
+def kept_json(value: Any) -> str:
+    """A value as the database keeps it; ``json.loads(unpack(…))`` gives exactly it."""
+    return pack(json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False))
+
+
 def event_json(event: Event) -> str:
-    """One event as the protocol writes it, with lone surrogates escaped."""
-    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", encode(event))
+    """One event as the protocol writes it, packed; ``decode(unpack(…))`` gives exactly it."""
+    return pack(encode(event))
 
 
 def event_tables(record: RunRecord) -> dict[str, pa.Table]:
@@ -183,7 +201,7 @@ def _arrays(events: Sequence[Event], columns: Sequence[Column], fits: bool) -> d
                 raise
             out[column.name] = pa.nulls(len(events), column.type)
     extras: list[Mapping[str, Any]] = [e.extra for e in events]  # type: ignore[attr-defined]
-    out["extra_json"] = pa.array([ascii_json(x) if x else None for x in extras], TEXT)
+    out["extra_json"] = pa.array([kept_json(x) if x else None for x in extras], TEXT)
     out["raw_json"] = pa.nulls(len(events), TEXT) if fits else pa.array(list(map(event_json, events)), TEXT)
     return out
 
@@ -206,7 +224,7 @@ def read_events(name: str, table: pa.Table) -> list[Any]:
     for place, column in enumerate(columns):
         if column.type in (WHOLES, REALS):
             values[place] = [None if v is None else tuple(v) for v in values[place]]
-    extras = [{} if text is None else json.loads(text) for text in table["extra_json"].to_pylist()]
+    extras = [{} if text is None else json.loads(unpack(text)) for text in table["extra_json"].to_pylist()]
     if name == "rounds":
         events: list[Any] = _read_rounds(values, extras)
     else:
@@ -214,7 +232,7 @@ def read_events(name: str, table: pa.Table) -> list[Any]:
         events = list(map(cls, *values, extras))
     for place, text in enumerate(table["raw_json"].to_pylist()):
         if text is not None:
-            events[place] = decode(text)
+            events[place] = decode(unpack(text))
     return events
 
 

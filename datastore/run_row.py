@@ -8,7 +8,7 @@ from typing import Any
 
 from as2d_core.accounting import summarise
 from as2d_core.records import RunRecord
-from datastore.rows import ascii_json, event_json
+from datastore.rows import ascii_json, event_json, kept_json
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _MOST, _LEAST = 2**63 - 1, -(2**63)
@@ -150,8 +150,8 @@ def run_row(record: RunRecord) -> dict[str, Any]:
         "idle_ns": account.idle_ns if account else None,
         "header_json": event_json(header),
         "end_json": event_json(record.end) if record.end else None,
-        "problems_json": ascii_json(record.problems),
-        "unknown_json": ascii_json(record.unknown),
+        "problems_json": kept_json(record.problems),
+        "unknown_json": kept_json(record.unknown),
     }
 
 

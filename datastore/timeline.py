@@ -9,7 +9,7 @@ from as2d_core.protocol import decode
 from as2d_core.records import End, Round, RunHeader, RunRecord
 from datastore.errors import StoreError
 from datastore.lookup import find_run
-from datastore.rows import EVENT_COLUMNS, read_events
+from datastore.rows import EVENT_COLUMNS, read_events, unpack
 from datastore.store import Store
 
 PARTS = (*EVENT_COLUMNS, "pieces", "other_events")
@@ -78,8 +78,8 @@ def load_record(store: Store, run_id: str, parts: Collection[str] = PARTS) -> Ru
             for part in parts
         }
     header_json, end_json, problems_json, unknown_json = rows[0]
-    header = decode(header_json)
-    end = None if end_json is None else decode(end_json)
+    header = decode(unpack(header_json))
+    end = None if end_json is None else decode(unpack(end_json))
     if not isinstance(header, RunHeader) or not (end is None or isinstance(end, End)):
         raise StoreError(f"The header of run {found.run_id!r} cannot be read; run 'as2d store rebuild'.")
     record = RunRecord(header)
@@ -89,12 +89,12 @@ def load_record(store: Store, run_id: str, parts: Collection[str] = PARTS) -> Ru
                 record.add(event)
         elif name == "other_events":
             for text in table["raw_json"].to_pylist():
-                record.add(decode(text))
+                record.add(decode(unpack(text)))
         else:
             record.pieces.update(zip(table["token"].to_pylist(), table["bytes"].to_pylist(), strict=True))
     record.end = end
-    record.problems.extend(json.loads(problems_json))
-    record.unknown.update(json.loads(unknown_json))
+    record.problems.extend(json.loads(unpack(problems_json)))
+    record.unknown.update(json.loads(unpack(unknown_json)))
     return record
 
 

@@ -95,6 +95,7 @@ CREATE TABLE runs (
 );
 
 -- raw_json holds the whole event when one of its values does not fit its column.
+-- JSON with bytes in it that are no UTF-8 is kept as "hex:" and its bytes in hexadecimal.
 
 CREATE TABLE spans (
     run_no INTEGER NOT NULL,
