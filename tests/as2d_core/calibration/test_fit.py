@@ -1,0 +1,126 @@
+"""From samples to a profile: means, ratios, verdicts and refusals."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from as2d_core.calibration.fit import concurrent_ratios, fit_profile, judge_stability
+from as2d_core.errors import ProfileError
+from as2d_core.profiles.codec import profile_from_json, profile_to_json
+from as2d_core.records import (
+    AudioRef,
+    End,
+    Engine,
+    ModelRef,
+    Request,
+    RunHeader,
+    RunRecord,
+    Sample,
+)
+
+
+def engine(role, **changes):
+    whole = Engine(role, f"demo-{role}", role * 4, "3.6.1", "cpu", 1, "high", "high", (0,), (0,), (2, 3, 4, 8))
+    return replace(whole, **changes)
+
+
+def record(samples, status="eos", method="calibrate", **engine_changes):
+    request = Request("r1", method, ModelRef("t"), AudioRef("a.flac"), ModelRef("d"))
+    run = RunRecord(RunHeader(1, "r1", request, {"name": "A phone", "cpu": "X"}, {"as2d": "0"}, "virtual"))
+    run.engines = {"target": engine("target", **engine_changes), "drafter": engine("drafter")}
+    run.samples = list(samples)
+    run.end = End(status, 1, {}, "0")
+    return run
+
+
+def ms(value):
+    return round(value * 1e6)
+
+
+def samples(widths=(1, 2, 3), repetitions=5, concurrent_factor=1.2, drift=0.0):
+    out = []
+    for repetition in range(-1, repetitions):
+        shared = {"repetition": max(repetition, 0), "warm_up": repetition < 0}
+        scale = 100.0 if repetition < 0 else 1.0 + drift * repetition
+        for width in widths:
+            cost = (10 + width) * scale
+            cell = {"width": width, "offset_tokens": 0, **shared}
+            out.append(Sample("verify", ms(cost), False, **cell))
+            out.append(Sample("verify", ms(cost * concurrent_factor), True, **cell))
+        out.append(Sample("step", ms(10 * scale), False, offset_tokens=0, **shared))
+        episode = {"origin": "episode", **shared}
+        out.append(Sample("draft", ms(2 * scale), False, extra={"operations": 3}, **episode))
+        out.append(Sample("draft", ms(3 * scale), True, extra={"operations": 8}, **episode))
+        out.append(Sample("publish", ms(0.1 * scale), True, **episode))
+        out.append(Sample("loop", ms(0.2 * scale), True, **episode))
+        out += [Sample("refresh", ms((1 + 0.5 * w) * scale), False, width=w, **shared) for w in (2, 4, 8)]
+    return out
+
+
+def test_a_profile_holds_the_means_of_the_formal_repetitions_and_no_warm_up():
+    profile = fit_profile([record(samples())], "phone", "A phone")
+    assert profile.target_step_ms == pytest.approx(10)
+    assert profile.verify_idle_ms == pytest.approx({1: 11, 2: 12, 3: 13})
+    assert profile.verify_concurrent_ms == pytest.approx({1: 13.2, 2: 14.4, 3: 15.6})
+    assert (profile.draft_serial_ms, profile.draft_overlapped_ms) == pytest.approx((2, 3))
+    assert (profile.publish_ms, profile.loop_ms) == pytest.approx((0.1, 0.2))
+    assert (profile.refresh_base_ms, profile.refresh_token_ms) == pytest.approx((1, 0.5))
+    assert profile.spread["verify_idle_ms.2"].n == 5
+    assert profile.exact_widths == (2, 3, 4, 8)
+
+
+def test_a_fitted_profile_survives_export_and_import():
+    profile = fit_profile([record(samples())], "phone", "A phone")
+    assert profile_from_json(profile_to_json(profile)) == profile
+
+
+def test_widths_with_fewer_than_five_concurrent_observations_take_the_median_ratio_and_are_flagged():
+    few = [s for s in samples() if not (s.name == "verify" and s.running and s.width == 3 and s.repetition > 1)]
+    profile = fit_profile([record(few)], "phone", "A phone")
+    assert profile.verify_concurrent_ms[3] == pytest.approx(13 * 1.2)
+    assert profile.extrapolated_concurrent == (3,)
+    assert profile.provenance["verify_concurrent_ms.3"].kind == "fitted"
+
+
+def test_ratios_below_one_are_kept():
+    ratios = concurrent_ratios({1: [10.0], 2: [10.0]}, {1: [9.0], 2: [11.0]})
+    assert [r.ratio for r in ratios] == pytest.approx([0.9, 1.1])
+
+
+def test_steady_costs_are_stable():
+    assert judge_stability([s for s in samples() if not s.warm_up]).verdict == "stable"
+
+
+def test_costs_that_drift_are_unstable_and_the_reason_says_so():
+    verdict = judge_stability([s for s in samples(drift=0.1) if not s.warm_up])
+    assert verdict.verdict == "unstable"
+    assert "drifted" in verdict.reason
+
+
+def test_costs_that_scatter_are_unstable_and_the_reason_says_so():
+    rng = np.random.default_rng(1)
+    steady = [s for s in samples() if not s.warm_up]
+    verdict = judge_stability([replace(s, value_ns=round(s.value_ns * rng.uniform(0.5, 1.5))) for s in steady])
+    assert verdict.verdict == "unstable"
+    assert "spread" in verdict.reason
+
+
+def test_too_few_repetitions_give_no_verdict():
+    assert judge_stability([s for s in samples(repetitions=2) if not s.warm_up]).verdict == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("records", "word"),
+    [
+        ([], "no calibration run"),
+        ([record(samples(), status="cancelled")], "no complete calibration"),
+        ([record(samples(), method="as2d")], "no complete calibration"),
+        ([record(samples()), record(samples(), threads=2)], "differ"),
+        ([record(samples(widths=(2, 3)))], "width 1"),
+        ([record([s for s in samples() if s.name != "publish"])], "publish_ms"),
+    ],
+)
+def test_what_cannot_be_fitted_is_refused_with_a_sentence(records, word):
+    with pytest.raises(ProfileError, match=word):
+        fit_profile(records, "phone", "A phone")

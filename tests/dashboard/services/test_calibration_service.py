@@ -1,0 +1,99 @@
+"""Calibration and collection as jobs over the real runner; short ones."""
+
+import pytest
+
+from as2d_core.errors import AudioError, RequestError, UnknownNameError
+from as2d_core.models.demo_catalog import demo_window
+from dashboard.services.budgets import open_corpus
+from dashboard.services.calibration import expected_seconds, fit_stored, start_calibration
+from dashboard.services.collection import bundled_windows, finish_collection, folder_windows, start_collection
+from dashboard.services.profiles import load_profile
+from dashboard.services.workspace import open_workspace
+
+JOB_WAIT_S = 120.0
+
+
+@pytest.fixture
+def real_workspace(data_folder):
+    """A workspace on this computer's real runner."""
+    return open_workspace()
+
+
+@pytest.mark.models
+def test_a_calibration_is_kept_as_a_profile_and_can_be_fitted_again_from_the_store(real_workspace):
+    calibration = start_calibration(real_workspace, repetitions=1, windows=("clean_00",))
+    assert calibration.over.wait(JOB_WAIT_S)
+    assert calibration.problem is None
+    kept = load_profile(real_workspace.folders, "this-computer")
+    assert kept == calibration.profile
+    group = calibration.job.runs[0].request.group_id
+    again = fit_stored(real_workspace, group, "again")
+    assert again.verify_idle_ms == kept.verify_idle_ms
+
+
+@pytest.mark.models
+def test_a_cancelled_calibration_leaves_no_profile_and_says_so(real_workspace):
+    calibration = start_calibration(real_workspace, repetitions=20, windows=("clean_00",))
+    calibration.job.cancel()
+    assert calibration.over.wait(JOB_WAIT_S)
+    assert calibration.profile is None
+    assert calibration.problem
+
+
+@pytest.mark.models
+def test_an_interrupted_collection_goes_on_where_it_stopped(real_workspace):
+    windows = tuple(demo_window(name) for name in ("clean_00", "clean_01"))
+    first = start_collection(real_workspace, "mine", windows[:1])
+    assert first.job.wait(JOB_WAIT_S)
+    both = start_collection(real_workspace, "mine", windows)
+    assert list(both.found) == ["clean_00"]
+    assert [run.request.audio.window_id for run in both.job.runs] == ["clean_01"]
+    assert both.job.wait(JOB_WAIT_S)
+    said = []
+    corpus, path = finish_collection(real_workspace, both, said.append)
+    assert [w.window_id for w in corpus.windows] == ["clean_00", "clean_01"]
+    assert path.is_file()
+    assert said == []
+    assert open_corpus(real_workspace.folders, "mine") == corpus
+    assert start_collection(real_workspace, "mine", windows).job is None
+
+
+def test_a_packaged_name_is_not_overwritten(workspace):
+    with pytest.raises(RequestError, match="packaged"):
+        start_collection(workspace, "demo", bundled_windows())
+
+
+@pytest.mark.parametrize("name", ["", "../x", "a/b"])
+def test_a_collection_cannot_be_named_out_of_its_folder(workspace, name):
+    with pytest.raises(RequestError, match="name"):
+        start_collection(workspace, name, bundled_windows())
+
+
+def test_a_folder_of_recordings_becomes_windows_grouped_by_folder(tmp_path):
+    group = tmp_path / "rec" / "street"
+    group.mkdir(parents=True)
+    (group / "one.flac").write_bytes(demo_window("clean_00").path.read_bytes())
+    (window,) = folder_windows(tmp_path / "rec", "transcribe the speech.")
+    assert (window.window_id, window.group) == ("street/one", "street")
+
+
+def test_a_bad_file_in_a_folder_is_named(tmp_path):
+    (tmp_path / "bad.wav").write_text("no audio")
+    with pytest.raises(AudioError, match="bad"):
+        folder_windows(tmp_path, "transcribe the speech.")
+
+
+def test_an_empty_folder_and_an_unknown_task_are_refused(tmp_path):
+    with pytest.raises(RequestError, match="no audio"):
+        folder_windows(tmp_path, "transcribe the speech.")
+    with pytest.raises(RequestError, match="tasks are"):
+        bundled_windows("sing")
+
+
+def test_a_group_without_calibration_runs_cannot_be_fitted(workspace):
+    with pytest.raises(UnknownNameError, match="group"):
+        fit_stored(workspace, "g-none", "here")
+
+
+def test_more_repetitions_are_expected_to_take_longer():
+    assert expected_seconds(5) > expected_seconds(1) > 0
