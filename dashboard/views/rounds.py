@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from as2d_core.alignment import CORRECTION_PAIR, INSERTION, MATCH, NEXT_TOKEN, RULE_NAMES, STOP, UNMATCHED
 from as2d_core.profiles import Profile
 from as2d_core.records import Publication, Request, Round, RunRecord
-from dashboard.views import text
+from dashboard.views import moves, text
 
 FATES = ("accepted", "reused", "rejected", "set aside", "retired", "matched")
 """accepted: matched the target; reused: the same, after an earlier rejection; rejected: the first mismatch;
@@ -87,7 +87,7 @@ def round_details(record: RunRecord, index: int, profile: Profile | None = None)
     start = record.marks.get("decode_start")
     origin = start.time_ns if start is not None else record.rounds[0].start_ns
     decoupled = record.request.method == "as2d"
-    chain_start = item.moves[-1][2] if item.moves else item.cursor_before
+    chain_start = moves.chain_start(item)
     ready = max(item.visible - chain_start, 0)
     outcome, own = _outcome(item)
     cost, note = _profile_cost(item, record.request, profile)
@@ -109,7 +109,7 @@ def round_details(record: RunRecord, index: int, profile: Profile | None = None)
         outcome=outcome,
         next=None if own is None else Chip(text.alone(own, record.pieces), outcome),
         cursor=(item.cursor_before, item.cursor_after) if decoupled else None,
-        moves=tuple(_move(*move) for move in item.moves),
+        moves=tuple(_move(*step) for step in moves.moves_of(item)),
         ready=ready,
         width_reason=_width_sentence(item, record.request, ready),
         source_running=item.source_running,
@@ -163,10 +163,14 @@ def _chips(record: RunRecord, row: int, chain_start: int | None) -> tuple[Chip, 
 def _confidences(batches: list[Publication], first: int, count: int) -> Mapping[int, float]:
     found: dict[int, float] = {}
     for batch in batches:
-        if batch.confidences is None or batch.offset + len(batch.tokens) <= first or batch.offset >= first + count:
+        if (
+            not isinstance(batch.confidences, tuple | list)
+            or batch.offset + len(batch.tokens) <= first
+            or batch.offset >= first + count
+        ):
             continue
         for i, confidence in enumerate(batch.confidences):
-            if confidence is not None and first <= batch.offset + i < first + count:
+            if isinstance(confidence, int | float) and first <= batch.offset + i < first + count:
                 found[batch.offset + i - first] = confidence
     return found
 
@@ -179,9 +183,9 @@ def _later(record: RunRecord, row: int, candidate: int | None) -> str:
         return f"behind the rejection; the next draft took over {taken} of them" if taken else "behind the rejection"
     for item in record.rounds[row + 1 :]:
         start = item.cursor_before
-        for rule, before, after in item.moves:
+        for rule, before, after in moves.moves_of(item):
             if before <= candidate < after:
-                used = candidate >= after - _consumed(rule)
+                used = candidate >= after - moves.used_by(rule)
                 return f"{'matched' if used else 'retired'} by alignment before round {item.index}"
             start = after
         if start <= candidate < start + item.proposed:
@@ -189,32 +193,21 @@ def _later(record: RunRecord, row: int, candidate: int | None) -> str:
     return "not looked at again"
 
 
-def _consumed(rule: str) -> int:
-    """Candidates that a move used because they equal committed tokens; the others it passed over."""
-    return {
-        RULE_NAMES[MATCH]: 1,
-        RULE_NAMES[INSERTION]: 1,
-        RULE_NAMES[NEXT_TOKEN]: 1,
-        RULE_NAMES[CORRECTION_PAIR]: 2,
-    }.get(rule, 0)
-
-
 def _passed(record: RunRecord, item: Round) -> tuple[Chip, ...]:
     """Candidates between the cursor before and after alignment, with what alignment made of them."""
-    if not item.moves:
+    steps = moves.moves_of(item)
+    if not steps:
         return ()
-    first, last = item.moves[0][1], item.moves[-1][2]
+    first, last = steps[0][1], steps[-1][2]
     tokens: dict[int, int] = {}
     for batch in record.publications:
         for i in range(max(first - batch.offset, 0), min(last - batch.offset, len(batch.tokens))):
             tokens[batch.offset + i] = batch.tokens[i]
     chips = []
-    for rule, before, after in item.moves:
-        for candidate in range(before, after):
-            fate = "matched" if candidate >= after - _consumed(rule) else "retired"
-            token = tokens.get(candidate)
-            shown = "⟨?⟩" if token is None else text.alone(token, record.pieces)
-            chips.append(Chip(shown, fate, candidate, note=rule))
+    for rule, before, after in steps:
+        for candidate in sorted(index for index in tokens if before <= index < after):
+            fate = "matched" if candidate >= after - moves.used_by(rule) else "retired"
+            chips.append(Chip(text.alone(tokens[candidate], record.pieces), fate, candidate, note=rule))
     return tuple(chips)
 
 

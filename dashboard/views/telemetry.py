@@ -48,7 +48,8 @@ def _power_w(reading: Telemetry) -> float | None:
 
 
 def _fastest_core_mhz(reading: Telemetry) -> float | None:
-    speeds = [mhz for core in reading.core_mhz or () if np.isfinite(mhz := _number(core))]
+    cores = reading.core_mhz if isinstance(reading.core_mhz, tuple | list) else ()
+    speeds = [mhz for core in cores if np.isfinite(mhz := _number(core))]
     return max(speeds) if speeds else None
 
 

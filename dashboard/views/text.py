@@ -53,7 +53,7 @@ def token_texts(tokens: Sequence[int], pieces: Mapping[int, bytes]) -> list[str]
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     texts: list[str] = []
     for token in tokens:
-        piece = pieces.get(token)
+        piece = _piece(token, pieces)
         if piece is None:
             if texts:
                 texts[-1] += decoder.decode(b"", final=True)
@@ -66,6 +66,11 @@ def token_texts(tokens: Sequence[int], pieces: Mapping[int, bytes]) -> list[str]
     return texts
 
 
+def _piece(token: object, pieces: Mapping[int, bytes]) -> bytes | None:
+    """Bytes of a token; a token that is no number (another program wrote the record) has none."""
+    return pieces.get(token) if isinstance(token, int) else None
+
+
 def joined(tokens: Sequence[int], pieces: Mapping[int, bytes]) -> str:
     """The text of a whole sequence."""
     return "".join(token_texts(tokens, pieces))
@@ -73,9 +78,9 @@ def joined(tokens: Sequence[int], pieces: Mapping[int, bytes]) -> str:
 
 def alone(token: int, pieces: Mapping[int, bytes]) -> str:
     """A single token as a chip shows it: visible, bytes that are no character in hex, never empty."""
-    piece = pieces.get(token)
+    piece = _piece(token, pieces)
     if piece is None:
-        return f"⟨{token}⟩"
+        return visible(f"⟨{token}⟩")
     try:
         text = piece.decode("utf-8")
     except UnicodeDecodeError:

@@ -282,7 +282,7 @@ def _span_bars(spans: SpanColumns, lane: str, window: tuple[float, float] | None
     rows = np.arange(len(spans))
     if window is not None and len(rows) > room:
         rows = np.flatnonzero(_overlapping(spans.start_ms, spans.end_ms, window))
-    grey = (spans.end_ms[rows] <= 0) | np.array([spans.works[i] == "drain" for i in rows], np.bool_)
+    grey = (spans.start_ms[rows] < 0) | np.array([spans.works[i] == "drain" for i in rows], np.bool_)
     if lane == "target":
         grey[:] = True
     quarter = room // 4
@@ -299,7 +299,7 @@ def _bars_of_role(spans: SpanColumns, lane: str, role: str, rows: Ints, room: in
     busy = np.add.reduceat(spans.end_ms[rows] - spans.start_ms[rows], starts)
     share = np.clip(busy / np.maximum(finish - begin, 1e-9), 0.0, 1.0)
     operations = np.add.reduceat(spans.operations[rows], starts)
-    labelled = role == "drafter" and len(rows) <= MAX_LABELLED
+    labelled = role == "drafter" and len(starts) == len(rows) <= MAX_LABELLED
     bars = Bars(
         lane=lane,
         role=role,

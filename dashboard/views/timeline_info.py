@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from as2d_core.accounting import boundaries, summarise
 from as2d_core.records import OPERATIONS, RunRecord
-from dashboard.views import numbers, telemetry
+from dashboard.views import moves, numbers, telemetry
 from dashboard.views.theme import method_name
 
 Floats = NDArray[np.float64]
@@ -120,8 +120,8 @@ class TimelineInfo:
 
     @property
     def drafts(self) -> bool:
-        """Whether the method has a drafter."""
-        return self.method != "target-only"
+        """Whether there is a drafter to show."""
+        return self.method != "target-only" or len(self.drafting) > 0
 
     @property
     def serial(self) -> bool:
@@ -139,10 +139,10 @@ def timeline_info(record: RunRecord) -> TimelineInfo:
     n = len(spans)
     start = np.fromiter((s.start_ns for s in spans), np.int64, n) - origin
     end = np.fromiter((s.end_ns for s in spans), np.int64, n) - origin
-    row = np.fromiter((-1 if s.round is None else s.round for s in spans), np.int64, n)
+    row = np.fromiter((s.round if isinstance(s.round, int) else -1 for s in spans), np.int64, n)
     on_target = np.fromiter((s.lane == "target" for s in spans), np.bool_, n)
     rounds, known = _rounds(record, origin, start[on_target], end[on_target], row[on_target])
-    before = on_target & (end <= 0)
+    before = on_target & (start < 0) & (end <= 0)
     orphan = on_target & ~before
     orphan[np.flatnonzero(on_target)[known]] = False
     publications = _publications(record, origin, rounds)
@@ -205,18 +205,19 @@ def _rounds(record: RunRecord, origin: int, start: Ints, end: Ints, row: Ints) -
     np.maximum.at(last, where, end[known])
     bare = first > last
     first, last = np.where(bare, boundary, first), np.where(bare, finish, last)
-    chain_start = column([r.moves[-1][2] if r.moves else r.cursor_before for r in items])
+    chain_start = column([moves.chain_start(r) for r in items])
     visible = column([r.visible for r in items])
-    accepted = column([r.accepted for r in items])
+    proposed = column([r.proposed for r in items])
+    accepted = np.minimum(column([r.accepted for r in items]), proposed)
     columns = RoundColumns(
         index=index,
         start_ms=first / 1e6,
         end_ms=last / 1e6,
         boundary_ms=boundary / 1e6,
         width=column([r.width for r in items]),
-        proposed=column([r.proposed for r in items]),
+        proposed=proposed,
         accepted=accepted,
-        reused=column([r.origins.count("r", 0, r.accepted) if r.origins else 0 for r in items]),
+        reused=np.minimum(column([r.origins.count("r", 0, r.accepted) if r.origins else 0 for r in items]), accepted),
         committed=column([len(r.committed) for r in items]),
         ready=np.maximum(visible - chain_start, 0),
         chain_start=chain_start,

@@ -1,0 +1,68 @@
+"""How is a run, a recording or a profile named in a list, in one line of plain text?"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from as2d_core.models.demo_catalog import DemoWindow
+from as2d_core.profiles.profile import Profile
+from dashboard.views import numbers, text
+from dashboard.views.theme import method_name
+
+GROUP_NAMES: Mapping[str, str] = {
+    "clean": "Clean speech",
+    "far_field": "Far from the microphone",
+    "fast": "Fast speech",
+    "new_voice": "Voices not trained on",
+    "long": "Long recordings",
+}
+TASK_NAMES: Mapping[str, str] = {"transcribe": "", "translate": "Translate into German", "answer": "Answer a question"}
+
+
+def run_label(row: Mapping[str, Any]) -> str:
+    """A stored run: when, what, on what, how fast, how it ended if not by itself."""
+    when = row.get("created_at")
+    status = row.get("status")
+    parts = [
+        when.strftime("%Y-%m-%d %H:%M:%S") if isinstance(when, datetime) else "",
+        method_name(row.get("method"), row.get("budget"), row.get("width")),
+        str(row.get("window_id") or ""),
+        "" if row.get("tps") is None else numbers.tps(row["tps"]),
+        "" if status == "eos" else str(status),
+        "emulated drafter" if row.get("emulated") else "",
+        "" if row.get("label") in (None, "measured") else str(row["label"]),
+    ]
+    return "  ·  ".join(_one_line(part, 60) for part in parts if part)
+
+
+def window_label(window: DemoWindow) -> str:
+    """A bundled recording: its name, how long it is, the beginning of what is said."""
+    said = text.shortened(window.reference, 70)
+    return _one_line(f"{window.window_id}  ·  {window.duration_s:.1f} s  ·  {said}", 120)
+
+
+def window_group(window: DemoWindow) -> str:
+    """What a bundled recording is listed under."""
+    task = TASK_NAMES.get(window.task, window.task.capitalize())
+    return task or GROUP_NAMES.get(window.group, window.group)
+
+
+def profile_label(profile: Profile) -> str:
+    """A cost profile and what its numbers are."""
+    when = f", {profile.created_at[:10]}" if profile.kind == "measured" and profile.created_at else ""
+    return _one_line(f"{profile.name} ({profile.kind}{when})", 80)
+
+
+def provenance_sentence(profile: Profile) -> str:
+    """How many of a profile's values are of which kind."""
+    counts: dict[str, int] = {}
+    for item in profile.provenance.values():
+        counts[item.kind] = counts.get(item.kind, 0) + 1
+    if not counts:
+        return "Where its values come from is not recorded."
+    shown = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items(), key=lambda pair: -pair[1]))
+    return f"Of its values, {shown}."
+
+
+def _one_line(value: str, limit: int) -> str:
+    return text.shortened(text.visible(value, spaces=False), limit)

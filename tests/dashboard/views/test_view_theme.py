@@ -1,0 +1,81 @@
+import re
+
+import plotly.graph_objects as go
+import pytest
+
+from as2d_core.errors import UnknownNameError
+from as2d_core.records import METHODS
+from dashboard.views.theme import (
+    DARK,
+    LIGHT,
+    PATTERNS,
+    ROLES,
+    bar_marker,
+    base_layout,
+    faded,
+    method_name,
+    solid,
+    theme_named,
+)
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_every_role_and_method_has_a_colour_in_both_themes(theme):
+    assert set(theme.roles) == set(ROLES) == set(PATTERNS)
+    assert set(theme.methods) == set(METHODS)
+    for colour in (*theme.roles.values(), *theme.methods.values(), theme.text, theme.muted):
+        assert re.fullmatch(r"#[0-9A-F]{6}|rgba\(\d+,\d+,\d+,0\.45\)", colour)
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_roles_with_one_colour_differ_by_pattern(theme):
+    looks = {
+        (theme.role(role), PATTERNS[role]) for role in ("alone", "target", "accepted", "rejected", "reused", "retired")
+    }
+    assert len(looks) == 6
+    assert theme.role("accepted") == theme.role("reused")
+    assert bar_marker(theme, "reused")["pattern"]["shape"] != ""
+    assert "pattern" not in bar_marker(theme, "accepted")
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_text_can_be_read_on_its_background(theme):
+    def luminance(colour):
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    for colour in (theme.text, theme.muted):
+        bright, dark = sorted((luminance(colour), luminance(theme.background)), reverse=True)
+        assert (bright + 0.05) / (dark + 0.05) >= 4.5
+
+
+def test_a_translucent_colour_has_its_solid_equal_on_the_background():
+    assert faded("#0072B2", 0.5) == "rgba(0,114,178,0.5)"
+    assert solid("rgba(0,114,178,0.5)", LIGHT) == "#80B8D8"
+    assert solid("#0072B2", DARK) == "#0072B2"
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_the_base_layout_is_one_plotly_accepts(theme):
+    figure = go.Figure(layout=base_layout(theme))
+    assert figure.layout.paper_bgcolor == theme.background
+    assert figure.layout.font.size == 13
+    assert figure.layout.showlegend is False
+
+
+def test_an_unknown_theme_or_role_suggests_the_nearest():
+    assert theme_named(None) is LIGHT
+    assert theme_named("dark") is DARK
+    with pytest.raises(UnknownNameError, match="'dark'"):
+        theme_named("darc")
+    with pytest.raises(UnknownNameError, match="'accepted'"):
+        LIGHT.role("acepted")
+
+
+def test_methods_are_named_with_what_decides_them():
+    assert method_name("as2d", budget=7) == "As²d b=7"
+    assert method_name("sd", width=5) == "SD K=5"
+    assert method_name("target-only", budget=3) == "Target-only"
+    assert method_name("new-method") == "new-method"
+    assert method_name(None) == "n/a"
