@@ -1,4 +1,4 @@
-"""What does a command hand back, and how is it written? One document for scripts, one text for people."""
+"""What do commands share? Their answers as one document or one text, the workspace, and waiting for a job."""
 
 import argparse
 import math
@@ -8,6 +8,13 @@ from dataclasses import asdict, dataclass, is_dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+
+from dashboard.services.workspace import Workspace, open_workspace
+from device_bridge.jobs import Job
+
+
+POLL_S = 0.1
+CANCEL_WAIT_S = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +102,33 @@ class Progress:
         """Leave the line."""
         if self._live and self._last and not self._quiet:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def opened() -> Workspace:
+    """The user's workspace; what opening it found is said on standard error.
+
+    Raises:
+        StoreError: it cannot be opened, or another process holds it.
+    """
+    workspace = open_workspace()
+    for notice in workspace.notices:
+        print(notice, file=sys.stderr)
+    return workspace
+
+
+def wait(job: Job, progress: Progress) -> bool:
+    """Wait until a job is over and show what it does; an interrupt cancels it. Returns whether there was one."""
+    try:
+        while not job.wait(POLL_S):
+            progress.say(job.stage)
+    except KeyboardInterrupt:
+        job.cancel()
+        progress.say("Cancelling.")
+        job.wait(CANCEL_WAIT_S)
+        return True
+    finally:
+        progress.done()
+    return False
 
 
 def _kind(sentence: str) -> str:

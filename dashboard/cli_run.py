@@ -7,17 +7,15 @@ from typing import Any
 
 from as2d_core.errors import RequestError
 from as2d_core.records import METHODS
-from dashboard.cli_output import Answer, Progress, command, number
+from dashboard.cli_output import Answer, Progress, command, number, opened, wait
 from dashboard.services.requests import RunForm
 from dashboard.services.running import start_run
 from dashboard.services.runs import RunRow, get_run, load_record
-from dashboard.services.workspace import Workspace, open_workspace
+from dashboard.services.workspace import Workspace
 from datastore.errors import RunNotFoundError
 from device_bridge.jobs import Job
 from device_bridge.local import THIS_COMPUTER
 
-POLL_S = 0.1
-CANCEL_WAIT_S = 20.0
 INTERRUPTED = 130
 _OWN_PARAMETER = {"as2d": "budget", "sd": "width", "specasr": "draft_cap"}
 
@@ -66,9 +64,7 @@ def run(options: argparse.Namespace) -> Answer:
             print(f"--{name.replace('_', '-')} is not used by {options.method}.", file=sys.stderr)
     if options.repetitions < 1 or options.warm_ups < 0:
         raise RequestError("--repetitions is at least 1, --warm-ups at least 0.")
-    workspace = open_workspace()
-    for notice in workspace.notices:
-        print(notice, file=sys.stderr)
+    workspace = opened()
     job = start_run(
         workspace,
         _form(options),
@@ -82,21 +78,6 @@ def run(options: argparse.Namespace) -> Answer:
         print(warning, file=sys.stderr)
     answer = _answer(workspace, job, options.repetitions)
     return Answer(answer.document, answer.text, INTERRUPTED) if interrupted else answer
-
-
-def wait(job: Job, progress: Progress) -> bool:
-    """Wait until a job is over and show what it does; an interrupt cancels it. Returns whether there was one."""
-    try:
-        while not job.wait(POLL_S):
-            progress.say(job.stage)
-    except KeyboardInterrupt:
-        job.cancel()
-        progress.say("Cancelling.")
-        job.wait(CANCEL_WAIT_S)
-        return True
-    finally:
-        progress.done()
-    return False
 
 
 def figures(workspace: Workspace, row: RunRow) -> dict[str, Any]:

@@ -4,10 +4,9 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from dashboard.cli_output import Answer, command, number, table
+from dashboard.cli_output import Answer, command, number, opened, table
 from dashboard.cli_run import figures
 from dashboard.services.runs import RunFilter, RunRow, count_runs, get_run, list_runs, run_details
-from dashboard.services.workspace import open_workspace
 from datastore.export import export_file
 from datastore.queries import row_as_json
 
@@ -39,7 +38,7 @@ def runs(options: argparse.Namespace) -> Answer:
         tags=tuple(options.tag),
         text=options.text,
     )
-    workspace = open_workspace()
+    workspace = opened()
     if options.export is not None:
         path = export_file(workspace.store, options.export, where)
         return Answer({"file": path, "runs": count_runs(workspace, where)}, f"Written: {path}")
@@ -68,7 +67,7 @@ def runs(options: argparse.Namespace) -> Answer:
 
 def show(options: argparse.Namespace) -> Answer:
     """One run."""
-    workspace = open_workspace()
+    workspace = opened()
     row = get_run(workspace, options.run_id)
     details = run_details(workspace, row.run_id)
     document = {**row_as_json(row), **figures(workspace, row), "group": [item.run_id for item in details.group]}

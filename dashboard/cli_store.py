@@ -3,9 +3,9 @@
 import argparse
 from typing import Any
 
-from dashboard.cli_output import Answer, command, table
+from dashboard.cli_output import Answer, command, opened, table
 from dashboard.services.runs import delete_run, empty_bin, list_bin, restore_run
-from dashboard.services.workspace import open_workspace, user_folders
+from dashboard.services.workspace import user_folders
 from datastore.queries import row_as_json
 from datastore.rebuild import rebuild as rebuild_store
 from datastore.verify import verify as verify_store
@@ -44,7 +44,7 @@ def path(options: argparse.Namespace) -> Answer:  # noqa: ARG001
 
 def verify(options: argparse.Namespace) -> Answer:  # noqa: ARG001
     """Compare every run with its log."""
-    report = verify_store(open_workspace().store)
+    report = verify_store(opened().store)
     document: dict[str, Any] = {"runs": report.runs, "problems": report.problems}
     if report.problems:
         document["error"] = f"{len(report.problems)} problems in {report.runs} runs: {report.problems[0]}"
@@ -62,7 +62,7 @@ def rebuild(options: argparse.Namespace) -> Answer:  # noqa: ARG001
 
 def bin_list(options: argparse.Namespace) -> Answer:  # noqa: ARG001
     """Runs in the bin."""
-    rows = list_bin(open_workspace())
+    rows = list_bin(opened())
     shown = [[row.run_id, row.method, row.window_id, row.status, str(row.binned_at)] for row in rows]
     text = table(["run", "method", "window", "status", "deleted"], shown) if rows else "The bin is empty."
     return Answer({"runs": [row_as_json(row) for row in rows]}, text)
@@ -70,17 +70,17 @@ def bin_list(options: argparse.Namespace) -> Answer:  # noqa: ARG001
 
 def bin_put(options: argparse.Namespace) -> Answer:
     """Delete, but not for good."""
-    log = delete_run(open_workspace(), options.run_id)
+    log = delete_run(opened(), options.run_id)
     return Answer({"log": log}, f"In the bin; its log is {log}.")
 
 
 def bin_restore(options: argparse.Namespace) -> Answer:
     """Take it out again."""
-    log = restore_run(open_workspace(), options.run_id)
+    log = restore_run(opened(), options.run_id)
     return Answer({"log": log}, f"Restored; its log is {log}.")
 
 
 def bin_empty(options: argparse.Namespace) -> Answer:
     """Delete for good."""
-    removed = empty_bin(open_workspace(), options.run_ids or None)
+    removed = empty_bin(opened(), options.run_ids or None)
     return Answer({"removed": removed}, f"{removed} runs were removed for good.")

@@ -48,6 +48,7 @@ class RunnerProcess:
             ) from error
         self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._input: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._fault: str | None = None
         self._stderr: deque[str] = deque(maxlen=KEPT_STDERR_LINES)
         self._readers = [self._thread(self._read_lines), self._thread(self._read_stderr)]
         self._thread(self._write)
@@ -96,9 +97,15 @@ class RunnerProcess:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._child.wait(EXIT_WAIT_S)
         self._readers[1].join(EXIT_WAIT_S)
-        reason = exit_reason(self._child.poll())
+        if self._fault is not None:
+            return self._fault
+        code = self._child.poll()
+        reason = exit_reason(code)
         said = next((line for line in reversed(self._stderr) if line), "")
-        return f"{reason}; its last words: {said}" if said else reason
+        # Somebody who was killed has said nothing about it: the last line is what MNN chatters all the time.
+        if not said or code is None or (code < 0 and code != -signal.SIGABRT):
+            return reason
+        return f"{reason}; its last words: {said.rstrip('.')}"
 
     def terminate(self) -> None:
         """Ask it to stop what it does and to leave."""
@@ -135,7 +142,7 @@ class RunnerProcess:
             while line := out.readline(MAX_LINE_BYTES + 1):
                 self._lines.put(line)
                 if len(line) > MAX_LINE_BYTES:
-                    self._stderr.append(f"(a line of more than {MAX_LINE_BYTES} bytes, so it was stopped)")
+                    self._fault = f"it was stopped for writing a line of more than {MAX_LINE_BYTES} bytes"
                     self.kill()
                     break
         self._lines.put(None)

@@ -70,10 +70,10 @@ def serve(request) -> None:
         write("\x00\xff not a line of ours\n")
     if what == "half":
         write('{"kind":"round","index":0,"sta')
+        print("about to fall over", file=sys.stderr, flush=True)
         os._exit(3)
     if what == "die":
         writer.add(Mark("decode_start", 10, 5))
-        print("about to fall over", file=sys.stderr, flush=True)
         os.kill(os.getpid(), signal.SIGKILL)
     if what == "stubborn":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)

@@ -36,6 +36,25 @@ def start(tmp_path, how, instruction, *command):
     return program, [runner, *runner.children(recursive=True)]
 
 
+MODELS_PROGRAM = """
+import sys, time
+from pathlib import Path
+from as2d_core.models.demo_catalog import DRAFTER, TARGET, demo_window
+from as2d_core.records import *
+from device_bridge.jobs import JobManager
+from device_bridge.local import LocalDevice
+manager = JobManager(Path(sys.argv[1]), [LocalDevice("here", "Here")])
+audio = AudioRef(str(demo_window("long_00").path))
+# A drafter this slow keeps the run going until the test is done with it.
+models = {"target": ModelRef(str(TARGET), exact_widths=(2, 4, 8)), "drafter": ModelRef(str(DRAFTER))}
+job = manager.submit("here", [Request("r1", "sd", audio=audio, width=8, drafter_pace_ms=50.0, **models)])
+while not job.finished and not ((record := job.runs[0].record()) and record.rounds):
+    time.sleep(0.01)
+print(job.state, flush=True)
+time.sleep(60)
+"""
+
+
 def assert_all_gone(processes, within_s=10.0):
     _, alive = psutil.wait_procs(processes, timeout=within_s)
     for process in alive:
@@ -69,3 +88,16 @@ def test_a_program_that_ends_in_the_middle_of_a_run_ends_its_runner(tmp_path):
     program.stdout.close()
     assert_all_gone(processes)
     assert time.monotonic() - began < 15
+
+
+@pytest.mark.models
+def test_a_program_that_is_killed_while_the_models_work_leaves_none_of_their_processes(tmp_path):
+    arguments = [sys.executable, "-c", MODELS_PROGRAM, str(tmp_path)]
+    program = subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
+    assert program.stdout.readline() == "running\n"
+    processes = psutil.Process(program.pid).children(recursive=True)
+    assert len(processes) >= 3  # coordinator, target, drafter
+    os.kill(program.pid, signal.SIGKILL)
+    program.wait()
+    program.stdout.close()
+    assert_all_gone(processes)
