@@ -12,7 +12,6 @@ from typing import Any
 from dashboard.services.workspace import Workspace, open_workspace
 from device_bridge.jobs import Job
 
-
 POLL_S = 0.1
 CANCEL_WAIT_S = 20.0
 
