@@ -1,0 +1,19 @@
+"""What is a device, in a few lines of plain text?"""
+
+from dashboard.services.devices import DeviceStatus
+from dashboard.views import numbers
+
+
+def device_lines(device: DeviceStatus) -> list[str]:
+    """Name and state, processor, system; what is not known is left out."""
+    facts = device.facts
+    state = "idle" if device.job is None else f"running {device.job.title}"
+    cores = facts.get("logical_cores")
+    processor = [str(facts.get("cpu") or ""), f"{cores} cores" if isinstance(cores, int) else ""]
+    memory = facts.get("ram_bytes")
+    system = [
+        f"{facts.get('system') or ''} {facts.get('machine') or ''}".strip(),
+        f"{numbers.size(memory)} of memory" if isinstance(memory, int) else "",
+    ]
+    lines = [f"{device.name}: {state}", ", ".join(filter(None, processor)), ", ".join(filter(None, system))]
+    return [line for line in lines if line]
