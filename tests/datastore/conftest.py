@@ -1,6 +1,7 @@
 """A store of its own for every test that wants one."""
 
 import pytest
+import sample_runs
 
 from datastore.store import Store
 
@@ -14,3 +15,15 @@ def folder(tmp_path):
 def store(folder):
     with Store.open(folder) as opened:
         yield opened
+
+
+@pytest.fixture
+def sample(tmp_path):
+    """Makes run files outside the store; takes what ``sample_runs.write_run`` takes."""
+    made = tmp_path / "made"
+    made.mkdir()
+
+    def make(run_id="run-1", *args, **changes):
+        return sample_runs.write_run(made, run_id, *args, **changes)
+
+    return make

@@ -77,7 +77,7 @@ def foreign_logs(draw):
     return data
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(data=foreign_logs())
 def test_any_log_that_can_be_read_comes_back_equal(shared, data):
     store, folder = shared
@@ -103,7 +103,7 @@ def whole_records(draw):
     return events, draw(st.sampled_from(["eos", "capped", "cancelled", "failed"]))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(run=whole_records())
 def test_a_complete_run_comes_back_equal_and_keeps_its_status(shared, run):
     store, folder = shared
