@@ -44,6 +44,11 @@ def test_the_same_content_is_kept_once_under_any_name(folders):
     assert [k.file_name for k in kept_audio(folders)] == [again.file_name]
 
 
+def test_a_kept_file_that_is_chosen_again_keeps_its_name(folders):
+    kept = keep_audio(folders, CLEAN.read_bytes(), "meeting.flac")
+    assert keep_audio(folders, folders.uploads / kept.file_name) == kept
+
+
 def test_a_recording_longer_than_the_models_hear_is_kept(folders, tmp_path):
     assert keep_audio(folders, tone(tmp_path / "long.flac", 45.0)).duration_s == 45.0
 
