@@ -120,7 +120,7 @@ class Coordinator:
         try:
             pipe.send(("run", job))
         except (BrokenPipeError, OSError) as error:
-            raise self._lost("before the request reached it") from error
+            raise self._lost("starting") from error
         heard = time.monotonic()
         cancelled_at: float | None = None
         telemetry = Telemetry()
