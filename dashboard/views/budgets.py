@@ -10,7 +10,7 @@ from as2d_core.replay.pooling import Interval
 from dashboard.views import numbers
 from dashboard.views.labels import spread
 from dashboard.views.text import label, lines
-from dashboard.views.theme import SMALL_PX, Theme, axis, base_layout, caption, empty_layout, faded
+from dashboard.views.theme import SMALL_PX, Theme, axis, base_layout, caption, empty_layout, faded, keep_look
 
 HEIGHT_PX, TOP_PX, BOTTOM_PX, LEFT_PX, RIGHT_PX = 400, 28, 54, 66, 24
 SPLIT = 0.56
@@ -239,8 +239,7 @@ def _curve(series: Series, theme: Theme, i: int, what: str) -> go.Scatter:
         customdata=[[row.drafter, row.budget] for row in series.rows],
         hovertext=list(series.hover),
         hoverinfo="text",
-        selected={"marker": {"opacity": 1}},
-        unselected={"marker": {"opacity": 1}},
+        **keep_look(),
     )
 
 
@@ -255,13 +254,21 @@ def _sd_curve(drafter: str, points: Sequence[tuple[int, float]], theme: Theme) -
         marker={"size": 6, "color": colour},
         hovertext=[f"<b>SD K = {x + 1}</b>, {label(drafter)}<br>{numbers.tps(tps)}" for x, tps in points],
         hoverinfo="text",
+        **keep_look(),
     )
 
 
 def _ring(row: BudgetRow, theme: Theme) -> list[go.Scatter]:
     """The selected pair: an outline in the text colour in both panels."""
     marker = {"symbol": "circle-open", "size": 16, "color": theme.text, "line": {"width": 2, "color": theme.text}}
-    common = {"name": "selected", "x": [row.budget], "mode": "markers", "marker": marker, "hoverinfo": "skip"}
+    common = {
+        "name": "selected",
+        "x": [row.budget],
+        "mode": "markers",
+        "marker": marker,
+        "hoverinfo": "skip",
+        **keep_look(),
+    }
     rings = [go.Scatter(y=[row.tps], **common)]
     if row.slower_share is not None:
         rings.append(go.Scatter(y=[row.slower_share * 100], xaxis="x2", yaxis="y2", **common))

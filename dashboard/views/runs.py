@@ -64,7 +64,10 @@ def runs_info(rows: Sequence[Row]) -> RunsInfo:
 
 
 def runs_styled(info: RunsInfo) -> Any:
-    """The table as a pandas ``Styler``: a grid shows the text and sorts by the numbers behind it."""
+    """The table as a pandas ``Styler``: a grid shows the text and sorts by the numbers behind it.
+
+    A grid writes missing numbers its own way: hand it ``numbers.NA`` as its placeholder.
+    """
     return info.table.style.format(dict(info.formats))
 
 

@@ -9,7 +9,17 @@ import plotly.graph_objects as go
 from dashboard.views import numbers
 from dashboard.views.runs import Row, kind, tokens
 from dashboard.views.text import label
-from dashboard.views.theme import FONT_PX, Theme, axis, base_layout, caption, empty_layout, faded, method_name
+from dashboard.views.theme import (
+    FONT_PX,
+    Theme,
+    axis,
+    base_layout,
+    caption,
+    empty_layout,
+    faded,
+    keep_look,
+    method_name,
+)
 
 POOLED = ("eos", "capped")
 """Statuses of runs whose time and tokens count; all others are counted beside the bar."""
@@ -196,4 +206,5 @@ def _dots(bar: MethodBar, y: int, colour: str, theme: Theme) -> go.Scatter:
         marker={"size": 5, "color": colour, "line": {"color": theme.background, "width": 1}},
         hovertext=[f"one run: {numbers.tps(value)}" for value in shown],
         hoverinfo="text",
+        **keep_look(),
     )

@@ -171,6 +171,13 @@ def bar_marker(theme: Theme, role: str) -> dict[str, Any]:
     return marker
 
 
+def keep_look(colour: str | None = None) -> dict[str, Any]:
+    """Settings of a trace that does not pale when something else is selected; ``colour``: of the text on its bars."""
+    if colour is None:
+        return {name: {"marker": {"opacity": 1}} for name in ("selected", "unselected")}
+    return {name: {"marker": {"opacity": 1}, "textfont": {"color": colour}} for name in ("selected", "unselected")}
+
+
 def axis(theme: Theme, title: str | None = None, **more: Any) -> dict[str, Any]:
     """An axis in the theme's colours; ``title`` carries the unit in brackets."""
     settings: dict[str, Any] = {

@@ -12,7 +12,17 @@ import plotly.graph_objects as go
 
 from dashboard.views import numbers, text
 from dashboard.views.telemetry import Series
-from dashboard.views.theme import SMALL_PX, Theme, axis, bar_marker, base_layout, caption, empty_layout, lane_name
+from dashboard.views.theme import (
+    SMALL_PX,
+    Theme,
+    axis,
+    bar_marker,
+    base_layout,
+    caption,
+    empty_layout,
+    keep_look,
+    lane_name,
+)
 from dashboard.views.timeline_detail import MAX_BARS, MAX_LINE_POINTS, Bars, Detail, detail, thinned
 from dashboard.views.timeline_info import Floats, TimelineInfo, timeline_info
 from dashboard.views.timeline_overview import LEFT_PX, RIGHT_PX, overview_figure
@@ -73,7 +83,7 @@ def timeline_figure(
     if "buffer" in lanes:
         figure.add_trace(depth_trace(shown, lanes["buffer"], theme))
     if len(shown.arrows) and "drafter" in lanes:
-        figure.add_trace(_arrows(shown, lanes, theme))
+        figure.add_traces(_arrows(shown, lanes, theme))
     for series in info.telemetry:
         figure.add_trace(_sensor(series, lanes[series.name], theme))
     figure.update_layout(shapes=_shapes(info, theme, lanes, selected))
@@ -93,7 +103,7 @@ def bar_trace(bars: Bars, lane: Lane, theme: Theme, crowd: int) -> go.Bar:
         width=bars.length_ms,
         offset=0,
         marker=marker,
-        customdata=bars.custom,
+        customdata=bars.custom.tolist(),  # plain lists: a page gets a row of a binary column back as a mapping
         hovertext=list(bars.hover),
         hoverinfo="text",
         text=list(bars.labels) or None,
@@ -101,9 +111,8 @@ def bar_trace(bars: Bars, lane: Lane, theme: Theme, crowd: int) -> go.Bar:
         insidetextanchor="middle",
         textangle=0,
         constraintext="inside",
-        insidetextfont={"size": SMALL_PX, "color": theme.background if bars.role != "alone" else theme.text},
-        selected={"marker": {"opacity": 1}},
-        unselected={"marker": {"opacity": 1}},
+        insidetextfont={"size": SMALL_PX, "color": theme.background},
+        **keep_look(theme.background),
     )
 
 
@@ -181,6 +190,7 @@ def _ticks(time_ms: Floats, lane: Lane, theme: Theme) -> go.Scatter:
         mode="markers",
         marker={"symbol": "triangle-down", "size": 7, "color": theme.role("rejected")},
         hoverinfo="skip",
+        **keep_look(),
     )
 
 
@@ -197,28 +207,31 @@ def depth_trace(shown: Detail, lane: Lane, theme: Theme) -> go.Scatter:
     )
 
 
-def _arrows(shown: Detail, lanes: dict[str, Lane], theme: Theme) -> go.Scatter:
+def _arrows(shown: Detail, lanes: dict[str, Lane], theme: Theme) -> list[go.Scatter]:
+    """Lines from every publication up to the round that used it first, and their heads.
+
+    The heads are marks of their own that point straight up: turned marks lose their angle when something is selected.
+    """
     n = len(shown.arrows)
-    x, y = np.full(n * 3, np.nan), np.full(n * 3, np.nan)
-    x[0::3], x[1::3] = shown.arrows[:, 0], shown.arrows[:, 1]
-    y[0::3], y[1::3] = lanes["drafter"].top, lanes["target"].bottom - 3
-    size = np.zeros(n * 3)
-    size[1::3] = 7
-    return go.Scatter(
-        name="publication",
-        x=[None if np.isnan(v) else v for v in x.tolist()],
-        y=[None if np.isnan(v) else v for v in y.tolist()],
-        mode="lines+markers",
-        line={"width": 1, "color": theme.role("drafter")},
-        marker={
-            "symbol": "arrow",
-            "angleref": "previous",
-            "size": size,
-            "color": theme.role("drafter"),
-            "line": {"width": 0},
-        },
-        hoverinfo="skip",
+    colour = theme.role("drafter")
+    low, high = lanes["drafter"].top, lanes["target"].bottom - 8
+    x: list[float | None] = []
+    for published, used in shown.arrows.tolist():
+        x += [published, used, None]
+    common = {"hoverinfo": "skip", "opacity": 1.0 if n <= 40 else 0.5}
+    line = go.Scatter(name="publication", x=x, y=[low, high, None] * n, mode="lines", **common)
+    line.update(line={"width": 1, "color": colour})
+    marker = {"symbol": "triangle-up", "size": 6, "color": colour, "line": {"width": 0}}
+    heads = go.Scatter(
+        name="publication:use",
+        x=shown.arrows[:, 1],
+        y=np.full(n, high + 3),
+        mode="markers",
+        marker=marker,
+        **common,
+        **keep_look(),
     )
+    return [line, heads]
 
 
 def _sensor(series: Series, lane: Lane, theme: Theme) -> go.Scatter:
@@ -234,6 +247,7 @@ def _sensor(series: Series, lane: Lane, theme: Theme) -> go.Scatter:
         connectgaps=False,
         hovertext=[f"{series.name}: {numbers.NA if np.isnan(v) else f'{v:,.2f} {series.unit}'}" for v in values],
         hoverinfo="text",
+        **keep_look(),
     )
 
 

@@ -10,7 +10,7 @@ from as2d_core.errors import unknown_name
 from as2d_core.replay.grid import Grid
 from dashboard.views import numbers
 from dashboard.views.text import label
-from dashboard.views.theme import SMALL_PX, Theme, axis, base_layout, caption, empty_layout
+from dashboard.views.theme import SMALL_PX, Theme, axis, base_layout, caption, empty_layout, keep_look
 
 NAMED_WINDOWS = 40
 """With more windows than this, single names give way to a count."""
@@ -138,7 +138,7 @@ def _targets(info: WindowsInfo, absent: NDArray[np.bool_]) -> go.Scattergl:
         y=y,
         mode="markers",
         marker={"symbol": "square", "size": 12, "color": "rgba(0,0,0,0)"},
-        customdata=np.stack([info.rows[y], np.array(info.budgets)[x]], axis=-1),
+        customdata=[[int(info.rows[row]), info.budgets[column]] for row, column in zip(y, x, strict=True)],
         hovertext=_hover(info, y, x),
         hoverinfo="text",
         selected={"marker": {"opacity": 0}},
@@ -195,6 +195,7 @@ def _absent(info: WindowsInfo, absent: NDArray[np.bool_], theme: Theme) -> list[
                 mode="markers",
                 marker={"symbol": "x-thin", "size": 6, "line": {"width": 1, "color": theme.muted}},
                 hoverinfo="skip",
+                **keep_look(),
             )
         )
     return traces

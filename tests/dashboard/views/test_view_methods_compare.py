@@ -32,7 +32,7 @@ def test_the_table_has_the_figures_of_the_runs():
 
 
 def test_another_output_is_said_with_the_first_place_where_it_differs():
-    other = decode("sd", reference="when the train when still")
+    other = decode("sd", reference="when the train the still")
     row = methods_info([ALL["target-only"], other]).rows[1]
     assert row.output == "different"
     assert row.output_note == "the first difference is at token 3"

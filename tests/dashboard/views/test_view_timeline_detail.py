@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from view_samples import decode
@@ -79,6 +79,7 @@ def test_the_green_share_of_a_bar_is_accepted_over_proposed():
     assert np.allclose(heights.sum(axis=1), 1.0)
 
 
+@settings(deadline=None, max_examples=40)
 @given(st.integers(1, 6000), st.integers(0, 5), st.sampled_from([200, 600, 2000]))
 def test_no_more_bars_than_allowed_whatever_the_run_and_the_window(count, seed, allowed):
     info = many_rounds(count, seed)

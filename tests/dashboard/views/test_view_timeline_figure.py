@@ -37,6 +37,7 @@ def test_there_is_one_trace_for_each_role_in_each_lane():
         "target:correction",
         "buffer:ready",
         "publication",
+        "publication:use",
     ]
     assert figure.layout.showlegend is False
 
@@ -64,6 +65,14 @@ def test_lanes_do_not_overlap():
     )
     assert len(lanes) == 6
     assert all(below[1] < above[0] for below, above in pairwise(lanes))
+
+
+def test_nothing_pales_when_a_mark_is_selected():
+    for trace in timeline_figure(timeline_info(decode(telemetry=True)), LIGHT).data:
+        if trace.type == "bar" or "markers" in trace.mode:
+            assert trace.selected.marker.opacity == trace.unselected.marker.opacity == 1
+        if trace.type == "bar":
+            assert trace.unselected.textfont.color == trace.insidetextfont.color
 
 
 def test_the_selected_round_is_outlined_in_the_text_colour():

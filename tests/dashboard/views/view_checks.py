@@ -38,6 +38,8 @@ def check_figure(figure: go.Figure, units: bool = True) -> dict:
         assert "<script" not in text
         assert "<img" not in text
         assert not re.search("[\x00-\x1f\u200e\u200f\u202a-\u202e]", text)
+    # A page gets a row of a binary column back as a mapping of positions, so clicks need plain lists.
+    assert all(isinstance(trace.get("customdata", []), list) for trace in body["data"])
     if units:
         for name, axis in body["layout"].items():
             if re.fullmatch(r"[xy]axis\d*", name) and "title" in axis:
