@@ -4,8 +4,7 @@ import argparse
 import sys
 from typing import Any
 
-from dashboard.cli_output import Answer, Progress, command, number, table
-from dashboard.cli_run import wait
+from dashboard.cli_output import Answer, Progress, command, number, table, wait
 from dashboard.services.calibration import expected_seconds, start_calibration
 from dashboard.services.workspace import open_workspace
 from device_bridge.local import THIS_COMPUTER

@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from as2d_core.models.demo_catalog import demo_window
-from dashboard.cli_output import Answer, Progress, command
-from dashboard.cli_run import wait
+from dashboard.cli_output import Answer, Progress, command, wait
 from dashboard.services.collection import bundled_windows, finish_collection, folder_windows, start_collection
 from dashboard.services.requests import DEFAULT_INSTRUCTION
 from dashboard.services.workspace import open_workspace
