@@ -63,13 +63,14 @@ class AccountInfo:
         """What could be gained if everything but the target's own work disappeared: T / V."""
         if self.empty is not None:
             return self.empty
-        so_far = "" if self.complete else "So far: "
         gain = self.target_speedup
         if gain is None:
-            return f"{so_far}the target has not worked yet."
-        if gain < 1.005:
-            return f"{so_far}nothing but the target's own work is left in T; only a cheaper or rarer target call helps."
-        return f"{so_far}at most {numbers.times_faster(gain)} faster if nothing but the target remained (T / V)."
+            said = "the target has not worked yet."
+        elif gain < 1.005:
+            said = "nothing but the target's own work is left in T; only a cheaper or rarer target call helps."
+        else:
+            said = f"at most {numbers.times_faster(gain)} faster if nothing but the target remained (T / V)."
+        return said[0].upper() + said[1:] if self.complete else f"So far: {said}"
 
     @property
     def bound_sentence(self) -> str:

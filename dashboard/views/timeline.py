@@ -29,7 +29,7 @@ from dashboard.views.timeline_overview import LEFT_PX, RIGHT_PX, overview_figure
 
 __all__ = ["TimelineInfo", "overview_figure", "timeline_figure", "timeline_info"]
 
-TOP_PX, BOTTOM_PX, NOTE_PX = 34, 56, 18
+TOP_PX, BOTTOM_PX, NOTE_PX = 46, 56, 18
 TARGET_PX, BUFFER_PX, DRAFTER_PX, SENSOR_PX, GAP_PX = 92, 58, 34, 40, 22
 
 
@@ -306,7 +306,7 @@ def _annotations(
         side = "right" if time_ms > sum(shown.window_ms) / 2 else "left"
         out.append(caption(theme, label, x=time_ms, xanchor=side, y=total, yanchor="bottom"))
     paper = {"xref": "paper", "yref": "paper", "yanchor": "bottom"}
-    out.append(caption(theme, _key(info, theme), x=0, xanchor="left", y=1, yshift=6, **paper))
+    out.append(caption(theme, _key(info, theme), x=0, xanchor="left", y=1, yshift=22, **paper))
     if shown.note:
         out.append(caption(theme, shown.note, x=1, xanchor="right", y=0, yshift=-BOTTOM_PX - NOTE_PX + 4, **paper))
     return out

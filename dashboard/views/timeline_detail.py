@@ -378,4 +378,4 @@ def _note(rows: int, per_bar: int, spans_a_bar: int, dropped: int) -> str:
         f"{dropped:,} publication arrows left out" if dropped else "",
     ]
     shown = "; ".join(p for p in parts if p)
-    return f"{shown}. Zoom in for single rounds." if shown else ""
+    return f"{shown}. A shorter window shows more." if shown else ""
