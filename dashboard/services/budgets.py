@@ -80,9 +80,23 @@ def compare(
     Raises:
         UnknownNameError, ProfileError, TrajectoryError, RequestError: a sentence about what is wrong.
     """
+    return compare_costs(load_profile(folders, profile_id), open_corpus(folders, corpus_id), split, drafters, budgets)
+
+
+def compare_costs(
+    profile: Profile,
+    corpus: TrajectorySet,
+    split: str = ALL_WINDOWS,
+    drafters: Sequence[str] | None = None,
+    budgets: Sequence[int] | None = None,
+) -> BudgetReport:
+    """The same for a profile and a corpus that are there already.
+
+    Raises:
+        UnknownNameError, ProfileError, TrajectoryError, RequestError: a sentence about what is wrong.
+    """
     if split not in (ALL_WINDOWS, *SPLITS):
         raise unknown_name("split", split, [ALL_WINDOWS, *SPLITS])
-    profile, corpus = load_profile(folders, profile_id), open_corpus(folders, corpus_id)
     grid = replay_grid(corpus, profile, budgets, drafters)
     selection, problem = _select(grid)
     shown = grid if split == ALL_WINDOWS else grid.of_split(split)

@@ -4,6 +4,7 @@ No store is opened, so that profiles can be used while another program holds it.
 """
 
 import json
+from contextlib import suppress
 from pathlib import Path
 
 from as2d_core.errors import ProfileError, unknown_name
@@ -12,7 +13,7 @@ from as2d_core.profiles.codec import profile_from_json, profile_to_json
 from as2d_core.profiles.profile import Profile
 from dashboard.services.workspace import Workspace
 from datastore.files import safe_name
-from datastore.library import PROFILE_SUFFIX, put_profile, read_profile_file
+from datastore.library import PROFILE_SUFFIX, list_profiles, put_profile, read_profile_file
 from datastore.locations import Folders
 from datastore.run_row import device_key
 
@@ -58,6 +59,14 @@ def keep_profile(workspace: Workspace, profile: Profile) -> None:
     body = profile_to_json(profile)
     profile_from_json(body)
     put_profile(workspace.store, profile.id, body, device_key(profile.device))
+
+
+def measured_profile(workspace: Workspace, device: str) -> Profile | None:
+    """The newest measured profile of a device (its key in the store); ``None`` when there is none that can be read."""
+    for kept in list_profiles(workspace.store, device):
+        with suppress(ProfileError):
+            return profile_from_json(kept.body)
+    return None
 
 
 def _files(folders: Folders) -> list[Path]:

@@ -67,20 +67,20 @@ def budget_table(table: BudgetTable) -> pd.DataFrame:
         }
         for row in table.rows
     ]
-    for sd in table.sd_rows:
-        rows.append(
-            {
-                "Method": f"SD K={sd.width}",
-                "Drafter": sd.drafter,
-                "b": sd.width - 1,
-                "TPS (tok/s)": sd.tps,
-                "TPS low": sd.tps_low,
-                "TPS high": sd.tps_high,
-                "Gain (%)": None if sd.tps is None or not alone else 100 * (sd.tps / alone - 1),
-                "Slower windows": sd.slower_windows,
-                "Slower (%)": None if sd.slower_share is None else sd.slower_share * 100,
-            }
-        )
+    rows += [
+        {
+            "Method": f"SD K={sd.width}",
+            "Drafter": sd.drafter,
+            "b": sd.width - 1,
+            "TPS (tok/s)": sd.tps,
+            "TPS low": sd.tps_low,
+            "TPS high": sd.tps_high,
+            "Gain (%)": None if sd.tps is None or not alone else 100 * (sd.tps / alone - 1),
+            "Slower windows": sd.slower_windows,
+            "Slower (%)": None if sd.slower_share is None else sd.slower_share * 100,
+        }
+        for sd in table.sd_rows
+    ]
     for name, tps, interval in (
         ("Target-only", alone, table.target_only_interval),
         ("Oracle", table.oracle_tps, table.oracle_interval),

@@ -2,32 +2,62 @@
 
 from dataclasses import dataclass
 
+from as2d_core.records import Request
 from dashboard.views import numbers
+from dashboard.views.theme import method_name
 from device_bridge.jobs import Job
+from device_bridge.streams import LiveRun
+
+TOKENS_A_SECOND = 8.0
+"""More tokens than a second of speech gives; how long an output will be, nobody knows before its end."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProgressInfo:
-    """A job as a reader follows it."""
+    """A job as a reader follows it. Plain text."""
 
     sentence: str
+    detail: str
+    """What takes longer than one would think, and why."""
     share: float
-    """Requests that have ended, and within the current one the share of the output cap; 0 to 1."""
+    """Requests that have ended, and within the current one what is probably decoded of it; 0 to 1."""
 
 
 def progress_info(job: Job) -> ProgressInfo:
     """Where a job stands now."""
-    done, total = job.progress.done, job.progress.total
     run = job.current
+    if job.finished or run is None:
+        return ProgressInfo(f"{_title(job)}: {job.state}.", "", 1.0)
+    if job.cancelling.is_set():
+        return ProgressInfo(f"Cancelling on {job.device_name}.", "What has been run is kept.", _share(job, run))
+    done, total = job.progress.done, job.progress.total
+    clause, detail = run.stage(), ""
+    record = run.record()
+    if run.request.target.exact_widths is None and (record is None or not record.engines):
+        clause = "loading the models and testing which widths are exact on this processor"
+        detail = "The test takes about 8 s and is done once for a model and a processor."
+    turn = f"Run {done + 1} of {total}, " if total > 1 else ""
+    warm_up = " (warm-up)" if run.request.warm_up else ""
+    return ProgressInfo(f"{turn}{_name(run.request)}{warm_up}: {clause}.", detail, _share(job, run))
+
+
+def _title(job: Job) -> str:
+    """What a job was about: one run by its method, several by their number."""
+    requests = [run.request for run in job.runs]
+    windows = {request.audio.window_id or "a recording" for request in requests}
+    where = f" on {next(iter(windows))}" if len(windows) == 1 else ""
+    what = _name(requests[0]) if len(requests) == 1 else numbers.counted(len(requests), "run")
+    return f"{what}{where}"
+
+
+def _name(request: Request) -> str:
+    return method_name(request.method, request.budget, request.width)
+
+
+def _share(job: Job, run: LiveRun) -> float:
+    record = run.record()
     inside = 0.0
-    if run is not None and (record := run.record()) is not None:
-        # Nobody knows how long the output will be; speech has about four tokens a second with these models.
-        expected = min(run.request.max_tokens, 8.0 * (run.request.audio.duration_s or 10.0))
+    if record is not None:
+        expected = min(run.request.max_tokens, TOKENS_A_SECOND * (run.request.audio.duration_s or 10.0))
         inside = min(len(record.tokens) / max(expected, 1.0), 0.95)
-    share = min((done + inside) / max(total, 1), 1.0)
-    return ProgressInfo(f"{job.stage}", 1.0 if job.finished else share)
-
-
-def ended_sentence(job: Job) -> str:
-    """What a finished job left behind."""
-    return f"{job.title}: {job.state}, {numbers.counted(job.progress.done, 'run')}."
+    return min((job.progress.done + inside) / max(job.progress.total, 1), 1.0)

@@ -1,0 +1,41 @@
+import streamlit as st
+
+from dashboard import ui, ui_budgets
+from dashboard.services.what_if import gap_interval
+from dashboard.views.budget_table import COLUMN_HELP, budget_csv, budget_styled
+from dashboard.views.budgets import budgets_figure, budgets_info
+from dashboard.views.theme import STRIP_CONFIG
+from dashboard.views.windows import windows_figure, windows_info
+
+theme = ui.theme()
+workspace = ui.open_page("budgets", "Budgets", "Which proposal budget is fastest on a device, and on how many windows?")
+report = ui_budgets.comparison(workspace)
+pair = ui_budgets.selected(report)
+
+info = budgets_info(report.table, (pair.drafter, pair.budget), gap_interval(report.grid, pair.drafter, pair.budget))
+ui.sentence(info.sentence[0].upper() + info.sentence[1:], muted=False)
+ui.chart(budgets_figure(info, theme), "budgets", config=STRIP_CONFIG, on_click=ui_budgets.pick_pair)
+ui.sentence(ui_budgets.choice_sentence(report))
+for note in info.notes:
+    ui.sentence(note)
+
+st.subheader("Where a budget loses", anchor=False)
+windows = windows_info(report.grid, pair.drafter, pair.budget)
+figure = windows_figure(windows, theme, pair.budget)
+ui.chart(figure, "windows", config=STRIP_CONFIG, on_click=ui_budgets.pick_cell(windows, report))
+ui_budgets.window_details(workspace, report, pair)
+
+st.subheader("All numbers", anchor=False)
+st.dataframe(
+    budget_styled(report.table),
+    hide_index=True,
+    column_config={name: st.column_config.Column(help=text) for name, text in COLUMN_HELP.items()},
+)
+about = {"profile": report.profile.name, "corpus": report.corpus.id, "split": report.split}
+st.download_button(
+    "Table as CSV",
+    budget_csv(report.table, about),
+    f"budgets-{report.profile.id}-{report.corpus.id}-{report.split}.csv",
+    "text/csv",
+    icon=":material/download:",
+)

@@ -1,0 +1,33 @@
+import streamlit as st
+
+from dashboard import ui, ui_live, ui_request
+from dashboard.services.running import every_method, start_comparison, start_run
+
+workspace = ui.open_page("request", "Request", "Choose a recording and a method, and watch both models work.")
+controls, live = st.columns([5, 9], gap="large")
+
+with controls:
+    device = ui_request.device_choice(workspace)
+    form = ui_request.recording(workspace)
+    if form is not None:
+        form = ui_request.method(form)
+        form, repetitions = ui_request.more(workspace, form)
+    running = workspace.jobs.active(device)
+    closed = form is None or running is not None
+    with st.container(horizontal=True):
+        one = st.button("Run", type="primary", disabled=closed)
+        every = st.button("Run all methods", disabled=closed)
+    if form is not None and (one or every):
+        with ui.guarded(), st.spinner("Preparing the request"):
+            if one:
+                job = start_run(workspace, form, device, repetitions)
+            else:
+                job = start_comparison(workspace, every_method(form), device, repetitions)
+            ui.go_to(ui.REQUEST, **{**st.query_params.to_dict(), "job": job.id})
+
+with live:
+    shown = ui_live.job_shown(workspace, device)
+    if shown is None:
+        ui.box("empty", "Nothing runs at the moment.", "Press Run: the text appears here while it is decoded.")
+    else:
+        ui_live.watch(workspace, shown)

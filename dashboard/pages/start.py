@@ -1,0 +1,25 @@
+import streamlit as st
+
+from dashboard import ui, ui_start
+from dashboard.views.heading import heading_html, heading_info
+from dashboard.views.timeline import timeline_figure
+
+workspace = ui.open_page("start", "As²d", ui_start.WHAT_THIS_IS)
+ui_start.run_button(workspace)
+
+shown = ui_start.picture(workspace)
+st.subheader(shown.title, anchor=False)
+st.html(heading_html(heading_info(shown.run.timeline, shown.target_only_tps), ui.theme()))
+ui.chart(timeline_figure(shown.run.timeline, ui.theme(), max_bars=800), "start-timeline")
+ui.link(ui.TIMELINE, "Open it and look at single rounds", icon=":material/view_timeline:", **shown.state)
+
+devices, runs, onward = st.columns(3, gap="large")
+with devices:
+    st.subheader("Devices", anchor=False)
+    ui_start.devices(workspace)
+with runs:
+    st.subheader("Last runs", anchor=False)
+    ui_start.last_runs(workspace)
+with onward:
+    st.subheader("Where to go next", anchor=False)
+    ui_start.onward()

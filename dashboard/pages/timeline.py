@@ -1,0 +1,46 @@
+import streamlit as st
+
+from dashboard import ui, ui_timeline
+from dashboard.views.account import account_figure, account_info
+from dashboard.views.heading import heading_html, heading_info
+from dashboard.views.live import live_info, live_text_html
+from dashboard.views.rounds import round_details
+from dashboard.views.rounds_html import round_details_html
+from dashboard.views.theme import STRIP_CONFIG
+from dashboard.views.timeline import overview_figure, timeline_figure
+
+theme = ui.theme()
+workspace = ui.open_page("timeline", "Timeline", "Where did the time of a run go, round by round?")
+shown = ui_timeline.choose(workspace)
+info = shown.timeline
+window, selected = ui_timeline.window(info), ui_timeline.selected_round(info)
+
+heading, files = st.columns([8, 1], vertical_alignment="center")
+heading.html(heading_html(heading_info(info, shown.target_only_tps), theme))
+files.download_button("Log", shown.log, f"{info.run_id}.ndjson", "application/x-ndjson", icon=":material/download:")
+
+ui.chart(
+    overview_figure(info, theme, window),
+    "overview",
+    config=STRIP_CONFIG,
+    on_range=lambda low, high: ui_timeline.show_window((low, high)),
+)
+ui_timeline.zoom_buttons(info)
+ui.chart(timeline_figure(info, theme, window, selected), "detail", on_click=ui_timeline.clicked(info))
+
+if selected is None:
+    ui.sentence("Click a round to see its candidates, what became of them, and why it was as wide as it was.")
+else:
+    details = round_details(shown.record, selected, shown.profile)
+    with st.container(border=True):
+        st.html("" if details is None else round_details_html(details, theme))
+        ui_timeline.round_buttons(info, selected)
+
+account = account_info(shown.record)
+ui.chart(account_figure(account, theme), "account", config=STRIP_CONFIG)
+if account.empty is None:
+    ui.sentence(account.equation, muted=False)
+    ui.sentence(f"{account.sentence} {account.bound_sentence}")
+
+with st.expander("What was said"):
+    st.html(live_text_html(live_info(shown.record), theme))

@@ -1,0 +1,129 @@
+"""What do all pages need from Streamlit? The theme, the workspace, boxes, figures: each in one line of a page."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from as2d_core.errors import As2dError
+from dashboard import ui_app, ui_state
+from dashboard.services.repair import rebuild_store
+from dashboard.services.workspace import Workspace, open_workspace
+from dashboard.views.boxes import box_html, sentence_html
+from dashboard.views.theme import CONFIG, Theme, theme_named
+from datastore.errors import StoreDamagedError, StoreError, StoreLockedError
+
+START, REQUEST, TIMELINE, BUDGETS, RUNS = (
+    f"pages/{name}.py" for name in ("start", "request", "timeline", "budgets", "runs")
+)
+
+Point = Mapping[str, Any]
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~:$&])")
+
+
+def theme() -> Theme:
+    """The theme that the reader's browser shows."""
+    return theme_named(st.context.theme.type)
+
+
+def open_page(name: str, title: str, question: str) -> Workspace:
+    """Title of a page, and the store behind it; when the store cannot be opened, the page says so and ends."""
+    ui_app.stay_inside()
+    ui_state.open_page(name)
+    st.title(title, anchor=False)
+    sentence(question)
+    return workspace()
+
+
+def workspace() -> Workspace:
+    """The workspace of this process; when it cannot be opened, the page says so and ends."""
+    try:
+        with st.spinner("Opening the store"):
+            found = open_workspace()
+    except StoreError as error:
+        _no_store(error)
+        st.stop()
+    for notice in found.notices:
+        if notice not in st.session_state.setdefault("notices-read", []):
+            box("note", notice)
+            st.session_state["notices-read"].append(notice)
+    return found
+
+
+def _no_store(error: StoreError) -> None:
+    """Why the store cannot be opened, with the button that helps."""
+    box("error", str(error))
+    if isinstance(error, StoreDamagedError) and st.button("Make a new database from the run logs", type="primary"):
+        with guarded(), st.spinner("Reading the logs"):
+            st.session_state["repaired"] = rebuild_store()
+            st.rerun()
+    retry = "Try again" if isinstance(error, StoreLockedError) or error.retryable else "Open again"
+    st.button(retry)
+
+
+def box(kind: str, sentence_: str, detail: str = "") -> None:
+    """A sentence that the reader should notice; see ``views.boxes`` for the kinds."""
+    st.html(box_html(kind, sentence_, theme(), detail))
+
+
+def sentence(text: str, *, muted: bool = True) -> None:
+    """A line of text that is never read as markup."""
+    st.html(sentence_html(text, theme(), muted))
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """Show any error of ours as a box in the place where it came up; the rest of the page goes on."""
+    try:
+        yield
+    except As2dError as error:
+        box("error", str(error))
+
+
+def plain(text: str) -> str:
+    """Foreign text for a label that Streamlit would read as Markdown."""
+    return _MARKDOWN.sub(r"\\\1", text)
+
+
+def link(page: str, label: str, *, icon: str | None = None, **state: object) -> None:
+    """A link to a page in a certain state."""
+    values = {name: str(value) for name, value in state.items() if value is not None}
+    st.page_link(page, label=plain(label), icon=icon, query_params=values or None)
+
+
+def go_to(page: str, **state: object) -> None:
+    """Show another page in a certain state."""
+    st.switch_page(page, query_params={name: str(value) for name, value in state.items() if value is not None})
+
+
+def chart(
+    figure: go.Figure,
+    key: str,
+    *,
+    config: Mapping[str, Any] = CONFIG,
+    on_click: Callable[[Point], None] | None = None,
+    on_range: Callable[[float, float], None] | None = None,
+) -> None:
+    """A figure in its own colours.
+
+    Args:
+        on_click: gets the point that was clicked on.
+        on_range: gets both ends of the range that was dragged over the x axis.
+    """
+    if on_click is None and on_range is None:
+        st.plotly_chart(figure, key=key, theme=None, config=dict(config))
+        return
+
+    def selected() -> None:
+        chosen = st.session_state[key]["selection"]
+        if on_click is not None and chosen["points"]:
+            on_click(chosen["points"][0])
+        if on_range is not None and chosen["box"]:
+            ends = [float(x) for x in chosen["box"][0]["x"]]
+            on_range(min(ends), max(ends))
+
+    mode = ("points",) if on_range is None else ("box",)
+    st.plotly_chart(figure, key=key, theme=None, config=dict(config), on_select=selected, selection_mode=mode)

@@ -1,0 +1,35 @@
+"""Which pages are there, and what surrounds them?"""
+
+from pathlib import Path
+
+import streamlit as st
+
+ASSETS = Path(__file__).parent / "assets"
+_INSIDE = "inside-the-app"
+
+
+def run() -> None:
+    """Draw what surrounds the pages, and run the page that the address names."""
+    st.session_state[_INSIDE] = True
+    st.set_page_config(page_title="As²d", page_icon=str(ASSETS / "mark.svg"), layout="wide")
+    st.html(ASSETS / "page.css")
+    st.logo(ASSETS / "mark.svg", size="medium")
+    pages = [
+        st.Page("pages/start.py", title="Start", icon=":material/home:", default=True),
+        st.Page("pages/request.py", title="Request", icon=":material/mic:"),
+        st.Page("pages/timeline.py", title="Timeline", icon=":material/view_timeline:"),
+        st.Page("pages/budgets.py", title="Budgets", icon=":material/tune:"),
+        st.Page("pages/runs.py", title="Runs", icon=":material/table_rows:"),
+    ]
+    st.navigation(pages, position="top").run()
+
+
+def stay_inside() -> None:
+    """Run the whole app when a page was started without it.
+
+    Until the first navigation of a process, Streamlit takes a folder named "pages" as its own older kind of app: the
+    first visitor of a new process who follows a link to a page would see that page alone.
+    """
+    if not st.session_state.get(_INSIDE):
+        run()
+        st.stop()

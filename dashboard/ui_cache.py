@@ -1,0 +1,88 @@
+"""What need not be worked out again at every rerun? Stored runs never change, and replays follow from their inputs."""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from as2d_core.profiles.profile import Profile
+from as2d_core.records import RunRecord
+from as2d_core.replay.windows import TrajectorySet
+from dashboard.services import replays
+from dashboard.services.budgets import BudgetReport, compare_costs
+from dashboard.services.runs import RunRow, load_record
+from dashboard.services.what_if import scaled_costs
+from dashboard.services.workspace import Workspace
+from dashboard.views.timeline import TimelineInfo, timeline_info
+
+
+@dataclass(frozen=True)
+class ShownRun:
+    """A run and its columns."""
+
+    record: RunRecord
+    timeline: TimelineInfo
+
+
+@dataclass(frozen=True)
+class ShownReplay:
+    """A replayed window."""
+
+    run: ShownRun
+    target_only_tps: float | None
+    lines: tuple[str, ...]
+    """As a run file."""
+
+
+def stored_run(workspace: Workspace, row: RunRow) -> ShownRun:
+    """A run of the store."""
+    return _stored(workspace, str(workspace.folders.root), row.run_id, row.ingested_at.isoformat())
+
+
+@st.cache_resource(max_entries=12, show_spinner="Reading the run")
+def _stored(_workspace: Workspace, root: str, run_id: str, stamp: str) -> ShownRun:  # noqa: ARG001 - parts of the key
+    record = load_record(_workspace, run_id)
+    return ShownRun(record, timeline_info(record))
+
+
+@st.cache_resource(max_entries=1, show_spinner="Preparing the bundled sample")
+def sample(_workspace: Workspace) -> ShownReplay:
+    """The bundled sample."""
+    return _shown(replays.sample_replay(_workspace.folders))
+
+
+def replayed(
+    workspace: Workspace,
+    profile: Profile,
+    corpus: TrajectorySet,
+    window_id: str,
+    budget: int | None,
+    drafter: str | None = None,
+) -> ShownReplay:
+    """One window under As²d, with the costs of a profile."""
+    key = (corpus.id, corpus.created_at, window_id, repr(profile), budget, drafter)
+    return _replayed(workspace, profile, corpus, key)
+
+
+@st.cache_resource(max_entries=64, show_spinner="Replaying the window")
+def _replayed(
+    _workspace: Workspace, _profile: Profile, _corpus: TrajectorySet, key: tuple[str, str, str, str, int, str]
+) -> ShownReplay:
+    window_id, budget, drafter = key[2], key[4], key[5]
+    return _shown(
+        replays.replay(_workspace.folders, _profile, _corpus, window_id, budget=budget, drafter=drafter or None)
+    )
+
+
+def _shown(found: replays.Replay) -> ShownReplay:
+    return ShownReplay(ShownRun(found.record, timeline_info(found.record)), found.target_only_tps, found.lines)
+
+
+def budgets(profile: Profile, corpus: TrajectorySet, split: str, draft: float, verify: float) -> BudgetReport:
+    """Every window under every budget, with the costs of a profile or a multiple of them."""
+    return _budgets(profile, corpus, (corpus.id, corpus.created_at, repr(profile), split, draft, verify))
+
+
+@st.cache_resource(max_entries=64, show_spinner="Replaying every window under every budget")
+def _budgets(_profile: Profile, _corpus: TrajectorySet, key: tuple[str, str, str, str, float, float]) -> BudgetReport:
+    _, _, _, split, draft, verify = key
+    return compare_costs(scaled_costs(_profile, draft, verify), _corpus, split)

@@ -1,0 +1,113 @@
+"""How is a job watched? Redrawn a few times a second while it runs, then once more for good."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from as2d_core.records import METHODS, RunRecord
+from dashboard import ui, ui_state
+from dashboard.services.references import request_reference_tps
+from dashboard.services.workspace import Workspace
+from dashboard.views.live import live_figure, live_figures_html, live_info, live_text_html
+from dashboard.views.methods_compare import methods_figure, methods_info
+from dashboard.views.progress import progress_info
+from dashboard.views.theme import STRIP_CONFIG, method_name
+from device_bridge.errors import UnknownJobError
+from device_bridge.jobs import Job
+from device_bridge.streams import LiveRun
+
+POLL_S = 0.22
+MOST_COMPARED = 12
+"""Runs of one job that are drawn under each other; more of them are a matter for the Runs page."""
+
+
+def job_shown(workspace: Workspace, device_id: str) -> Job | None:
+    """The job that the query string names, or else the one that runs on the device."""
+    running = workspace.jobs.active(device_id)
+    asked = ui_state.get("job")
+    if not asked:
+        return running
+    try:
+        return workspace.jobs.job(asked)
+    except UnknownJobError:
+        ui.box("note", f"Job {asked} is not known to this program any more.", "Its runs are in the store, see Runs.")
+        return running
+
+
+def watch(workspace: Workspace, job: Job) -> None:
+    """Show a job; while it runs, this part of the page redraws itself and leaves the rest alone."""
+    ended = job.finished
+    st.fragment(_panel, run_every=None if ended else POLL_S)(workspace, job, ended)
+
+
+def _panel(workspace: Workspace, job: Job, ended_before: bool) -> None:
+    ended = job.finished
+    if ended and not ended_before:
+        st.rerun()  # the whole page: its buttons wait for this
+    progress = progress_info(job)
+    ui.sentence(progress.sentence, muted=False)
+    if progress.detail:
+        ui.sentence(progress.detail)
+    if not ended:
+        left, right = st.columns([5, 1], vertical_alignment="center")
+        left.progress(progress.share)
+        right.button("Cancel", key=f"cancel-{job.id}", on_click=job.cancel, disabled=job.cancelling.is_set())
+    if job.error is not None and ended:
+        ui.box("error", job.error)
+    for warning in job.warnings:
+        ui.box("warning", warning)
+    run = _shown(job)
+    if run is not None:
+        _run(workspace, job, run)
+    if ended:
+        _results(job)
+
+
+def _shown(job: Job) -> LiveRun | None:
+    """The run to look at: the one that runs, or else the last one that began."""
+    begun = [run for run in job.runs if run.started]
+    return begun[-1] if begun else None
+
+
+def _run(workspace: Workspace, job: Job, run: LiveRun) -> None:
+    record = run.record()
+    if record is None or "decode_start" not in record.marks:
+        return  # the sentence above says what is going on
+    theme = ui.theme()
+    info = live_info(record, _reference(workspace, job, run))
+    st.html(live_figures_html(info, theme))
+    st.html(live_text_html(info, theme))
+    ui.chart(live_figure(info, theme), f"live-{job.id}", config=STRIP_CONFIG)
+
+
+def _reference(workspace: Workspace, job: Job, run: LiveRun) -> float | None:
+    """TPS of target-only on the same work, asked once for each run."""
+    key = f"reference-{run.request.run_id}"
+    if st.session_state.get(key) is None:
+        st.session_state[key] = request_reference_tps(workspace, run.request, job.device_id)
+    return st.session_state[key]
+
+
+def _results(job: Job) -> None:
+    """What came out: links for every run, and all of them under each other when there are several."""
+    records = [record for run in job.runs if (record := run.record()) is not None]
+    decoded = [record for record in records if record.request.method in METHODS and not record.request.warm_up]
+    if 1 < len(decoded) <= MOST_COMPARED:
+        st.subheader("Side by side", anchor=False)
+        info = methods_info(decoded)
+        ui.chart(methods_figure(info, ui.theme()), f"methods-{job.id}", config=STRIP_CONFIG)
+        st.dataframe(info.table, hide_index=True)
+        for note in info.notes:
+            ui.sentence(note)
+    _links(job, decoded)
+
+
+def _links(job: Job, records: Sequence[RunRecord]) -> None:
+    with st.container(horizontal=True):
+        for record in records[-4:]:
+            request = record.request
+            name = method_name(request.method, request.budget, request.width)
+            ui.link(ui.TIMELINE, f"Timeline of {name}", icon=":material/view_timeline:", run=record.run_id)
+        if len(records) > 1:
+            ui.link(ui.RUNS, "All of these runs", icon=":material/table_rows:", group=job.runs[0].request.group_id)
+        ui.link(ui.BUDGETS, "Which budget is best?", icon=":material/tune:")

@@ -1,0 +1,192 @@
+"""What can be asked for on the Request page? Controls with sensible defaults, bound to the query string."""
+
+from collections import defaultdict
+from dataclasses import replace
+from pathlib import Path
+
+import streamlit as st
+
+from as2d_core.audio import MAX_SECONDS
+from as2d_core.errors import As2dError
+from as2d_core.models.demo_catalog import DemoWindow
+from as2d_core.records import METHODS
+from dashboard import ui, ui_state
+from dashboard.services.audio_inputs import KeptAudio, demo_windows, keep_audio, kept_audio
+from dashboard.services.devices import list_devices
+from dashboard.services.models import add_model, list_models
+from dashboard.services.requests import DEFAULT_BUDGET, DEFAULT_DRAFT_CAP, DEFAULT_WIDTH, RunForm
+from dashboard.services.workspace import Workspace
+from dashboard.views import numbers
+from dashboard.views.models import model_sentence
+from dashboard.views.run_labels import window_group, window_label
+from dashboard.views.theme import METHOD_NAMES
+
+SOURCES = {"bundled": "Bundled", "file": "My recordings", "microphone": "Microphone"}
+FIRST_WINDOW = "long_00"
+LEVELS = ("high", "normal", "low")
+MOST = 63
+"""Largest budget, cap or number of drafted tokens that a runner takes."""
+
+
+def device_choice(workspace: Workspace) -> str:
+    """Which device runs it."""
+    devices = {device.id: device.name for device in list_devices(workspace)}
+    ids = list(devices)
+    return ui_state.one_of(st.selectbox, "device", "Device", ids, ids[0], format_func=lambda name: devices[name])
+
+
+def recording(workspace: Workspace) -> RunForm | None:
+    """What is listened to, with a player; ``None`` while nothing is chosen."""
+    source = ui_state.one_of(
+        st.segmented_control, "source", "Recording", list(SOURCES), "bundled", format_func=lambda name: SOURCES[name]
+    )
+    if source == "bundled":
+        return _bundled()
+    with ui.guarded():
+        if source == "microphone":
+            _take(workspace, st.audio_input("Speak, up to 30 s", key="spoken"), "spoken.wav")
+        else:
+            given = st.file_uploader("WAV, FLAC, OGG or MP3", type=["wav", "flac", "ogg", "mp3"], key="given")
+            _take(workspace, given, given.name if given is not None else "")
+    return _kept(workspace)
+
+
+def _bundled() -> RunForm:
+    groups: dict[str, list[DemoWindow]] = defaultdict(list)
+    for window in demo_windows():
+        groups[window_group(window)].append(window)
+    names = list(groups)
+    first = next(name for name in names if any(w.window_id == FIRST_WINDOW for w in groups[name]))
+    asked = ui_state.get("window")
+    home = next((name for name in names if any(w.window_id == asked for w in groups[name])), None)
+    if home is not None and not ui_state.get("group"):
+        ui_state.put(group=home)
+    group = ui_state.one_of(st.selectbox, "group", "Group", names, first)
+    windows = {w.window_id: w for w in groups[group]}
+    ids = list(windows)
+    chosen = ui_state.one_of(
+        st.selectbox, "window", "Window", ids, ids[0], format_func=lambda name: window_label(windows[name])
+    )
+    window = windows[chosen]
+    st.audio(str(window.path))
+    ui.sentence(f"{'Said' if window.task == 'transcribe' else 'Expected'}: {window.reference}")
+    return RunForm(window_id=chosen)
+
+
+def _take(workspace: Workspace, given: object, name: str) -> None:
+    """Keep what was uploaded or spoken, once, and choose it."""
+    data = None if given is None else given.getvalue()  # type: ignore[attr-defined]
+    if data is None or st.session_state.get("taken") == getattr(given, "file_id", None):
+        return
+    kept = keep_audio(workspace.folders, data, name)
+    st.session_state["taken"] = getattr(given, "file_id", None)
+    ui_state.put(audio=kept.file_name)
+
+
+def _kept(workspace: Workspace) -> RunForm | None:
+    known: dict[str, KeptAudio] = {kept.file_name: kept for kept in kept_audio(workspace.folders)}
+    if not known:
+        ui.sentence("Nothing was recorded or uploaded yet.")
+        return None
+    names = list(known)
+    chosen = ui_state.one_of(
+        st.selectbox,
+        "audio",
+        "Chosen recording",
+        names,
+        names[0],
+        format_func=lambda name: f"{known[name].name}  ·  {known[name].duration_s:.1f} s",
+    )
+    path = workspace.folders.uploads / chosen
+    st.audio(str(path))
+    start, end = _view(known[chosen].duration_s)
+    return RunForm(audio=Path(path), view_start_s=start, view_end_s=end)
+
+
+def _view(duration_s: float) -> tuple[float, float | None]:
+    """Which part of a recording that is too long for one request."""
+    if duration_s <= MAX_SECONDS:
+        return 0.0, None
+    last = duration_s - MAX_SECONDS
+    start = ui_state.number(st.slider, "from", f"Part of {MAX_SECONDS:g} s, from second", 0.0, 0.0, last, step=0.5)
+    return start, start + MAX_SECONDS
+
+
+def method(form: RunForm) -> RunForm:
+    """Method and the one parameter that it has."""
+    name = ui_state.one_of(
+        st.segmented_control, "method", "Method", list(METHODS), "as2d", format_func=lambda m: METHOD_NAMES[m]
+    )
+    values: dict[str, int] = {}
+    if name == "as2d":
+        label = "Budget b: most candidates in one verification"
+        values["budget"] = ui_state.number(st.number_input, "budget", label, DEFAULT_BUDGET, 1, MOST)
+    elif name == "sd":
+        label = "Width K: the root and K - 1 drafted tokens".replace("-", numbers.MINUS)
+        values["width"] = ui_state.number(st.number_input, "width", label, DEFAULT_WIDTH, 2, MOST + 1)
+    elif name == "specasr":
+        label = "Most tokens drafted for one verification"
+        values["draft_cap"] = ui_state.number(st.number_input, "cap", label, DEFAULT_DRAFT_CAP, 1, MOST)
+    return replace(form, method=name, **values)
+
+
+def more(workspace: Workspace, form: RunForm) -> tuple[RunForm, int]:
+    """Everything that has a good default, folded away; also how often the request is repeated."""
+    with st.expander("Models, cores and other parameters"):
+        form = _models(workspace, form)
+        left, right = st.columns(2)
+        with left:
+            ends = ui_state.flag("unending", "Chains do not end at low confidence") if form.method == "as2d" else False
+            threshold = ui_state.number(
+                st.slider, "threshold", "Confidence that ends a chain", 0.4, 0.0, 1.0, step=0.05, disabled=ends
+            )
+            window = ui_state.number(st.number_input, "search", "Search window (tokens)", 16, 0, 256)
+            cap = ui_state.number(st.number_input, "most", "Output cap (tokens)", 320, 2, 4096)
+            repetitions = ui_state.number(st.number_input, "times", "Repetitions", 1, 1, 50)
+        with right:
+            target = ui_state.number(st.number_input, "tthreads", "Target threads", 1, 1, 64)
+            drafter = ui_state.number(st.number_input, "dthreads", "Drafter threads", 1, 1, 64)
+            precision = ui_state.one_of(st.selectbox, "precision", "Precision", LEVELS, "high")
+            pace = ui_state.number(
+                st.number_input,
+                "pace",
+                "Slow the drafter down to (ms a token)",
+                0.0,
+                0.0,
+                1000.0,
+                step=1.0,
+                help="Emulates a dearer drafter; such runs are labelled emulated. 0 = as fast as it is.",
+            )
+    form = replace(
+        form,
+        threshold=None if ends else threshold,
+        search_window=window,
+        max_tokens=cap,
+        target_threads=target,
+        drafter_threads=drafter,
+        precision=precision,
+        drafter_pace_ms=pace or None,
+    )
+    return form, repetitions
+
+
+def _models(workspace: Workspace, form: RunForm) -> RunForm:
+    entries = {entry.id: entry for entry in list_models(workspace.folders)}
+    names, settings = list(entries), workspace.settings
+    left, right = st.columns(2)
+    chosen = {}
+    for role, default, place in (("target", settings.target, left), ("drafter", settings.drafter, right)):
+        with place:
+            first = default if default in names else names[0]
+            chosen[role] = ui_state.one_of(st.selectbox, role, role.capitalize(), names, first)
+            ui.sentence(model_sentence(entries[chosen[role]]))
+    folder = st.text_input("Add an MNN model folder of this computer", placeholder="/path/to/model", key="new-model")
+    if st.button("Check and add", disabled=not folder.strip()):
+        try:
+            with st.spinner("Trying the model in a process of its own"):
+                entry = add_model(workspace.folders, Path(folder.strip()))
+        except (As2dError, OSError) as error:
+            ui.box("error", str(error))
+        else:
+            ui.box("note", f"{entry.id} runs here and can be chosen.", model_sentence(entry))
+    return replace(form, target=chosen["target"], drafter=chosen["drafter"])

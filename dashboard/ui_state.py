@@ -1,0 +1,139 @@
+"""What is chosen on a page? The query string says it, so that a link, a reload and the back button all show the same.
+
+A page begins with ``open_page``; every control that it offers is bound to one name in the query string, which holds
+only what differs from the default. Coming back to a page by the navigation brings back what was chosen there.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import streamlit as st
+
+T = TypeVar("T")
+
+_KEPT = "kept-states"
+_PAGE = "open-page"
+_UNSEEN = object()
+
+
+def open_page(page: str) -> None:
+    """Begin a page: take over the query string, or what it was when the page was left."""
+    states: dict[str, dict[str, str]] = st.session_state.setdefault(_KEPT, {})
+    arrived = st.session_state.get(_PAGE) != page
+    st.session_state[_PAGE] = page
+    if arrived and not st.query_params.to_dict() and states.get(page):
+        st.query_params.from_dict(states[page])
+    states[page] = st.query_params.to_dict()
+
+
+def get(name: str, default: str = "") -> str:
+    """One value of the query string."""
+    return st.query_params.get(name, default)
+
+
+def put(**values: object) -> None:
+    """Change values of the query string; ``None`` and empty text take one out."""
+    for name, value in values.items():
+        if value is None or value == "":
+            st.query_params.pop(name, None)
+        else:
+            st.query_params[name] = str(value)
+    st.session_state.setdefault(_KEPT, {})[st.session_state.get(_PAGE, "")] = st.query_params.to_dict()
+
+
+def whole(name: str) -> int | None:
+    """A whole number of the query string; ``None`` when there is none that can be read."""
+    try:
+        return int(get(name))
+    except ValueError:
+        return None
+
+
+def one_of(
+    widget: Callable[..., Any],
+    name: str,
+    label: str,
+    options: Sequence[T],
+    default: T,
+    *,
+    write: Callable[[T], str] = str,
+    always: bool = False,
+    **more: Any,
+) -> T:
+    """A choice among ``options`` (``st.selectbox``, ``st.segmented_control`` ...); unknown values mean the default.
+
+    Args:
+        write: how an option is written in the query string.
+        always: the query string names it even when it is the default (which may be another one tomorrow).
+    """
+    known = {write(option): option for option in options}
+
+    def read(text: str) -> T:
+        return known.get(text, default)
+
+    key = _seed(name, read, default, list(options))
+    arguments = (name, key, write, _UNSEEN if always else default)
+    chosen = widget(label, options, key=key, on_change=_written, args=arguments, **more)
+    return default if chosen is None else chosen
+
+
+def several(name: str, label: str, options: Sequence[str], **more: Any) -> list[str]:
+    """Any number of ``options`` (``st.multiselect``), kept as one value a line."""
+
+    def read(text: str) -> list[str]:
+        return [part for part in text.split("\n") if part in options]
+
+    key = _seed(name, read, [], None)
+    return list(st.multiselect(label, options, key=key, on_change=_written, args=(name, key, "\n".join, []), **more))
+
+
+def number(widget: Callable[..., Any], name: str, label: str, default: T, low: Any, high: Any, **more: Any) -> T:
+    """A number between ``low`` and ``high`` (``st.number_input``, ``st.slider``); what is none means the default."""
+    kind = type(default)
+
+    def read(text: str) -> Any:
+        try:
+            return min(max(kind(text), low), high)  # type: ignore[call-arg]
+        except (TypeError, ValueError, OverflowError):
+            return default
+
+    key = _seed(name, read, default, None)
+    arguments = (name, key, _plain, default)
+    chosen = widget(label, min_value=low, max_value=high, key=key, on_change=_written, args=arguments, **more)
+    return default if chosen is None else chosen
+
+
+def words(name: str, label: str, **more: Any) -> str:
+    """A line of text (``st.text_input``)."""
+    key = _seed(name, str, "", None)
+    return str(st.text_input(label, key=key, on_change=_written, args=(name, key, str, ""), **more)).strip()
+
+
+def flag(name: str, label: str, **more: Any) -> bool:
+    """A switch that is off by default (``st.toggle``)."""
+    key = _seed(name, lambda text: text == "1", default=False, options=None)
+    arguments = (name, key, lambda on: "1" if on else "", False)
+    return bool(st.toggle(label, key=key, on_change=_written, args=arguments, **more))
+
+
+def _seed(name: str, read: Callable[[str], Any], default: Any, options: Sequence[Any] | None) -> str:
+    """Give a widget its value from the query string, where that was changed by anything but the widget."""
+    key = f"{st.session_state.get(_PAGE, '')}:{name}"
+    text = st.query_params.get(name)
+    changed = st.session_state.get(f"{key}:seen", _UNSEEN) != text
+    known = key in st.session_state and (options is None or st.session_state[key] in options)
+    if changed or not known:
+        st.session_state[key] = default if text is None else read(text)
+        st.session_state[f"{key}:seen"] = text
+    return key
+
+
+def _written(name: str, key: str, write: Callable[[Any], str], default: Any) -> None:
+    """A widget was changed: say so in the query string."""
+    value = st.session_state[key]
+    put(**{name: None if value is None or value == default else write(value)})
+    st.session_state[f"{key}:seen"] = st.query_params.get(name)
+
+
+def _plain(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

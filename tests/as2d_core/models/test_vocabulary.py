@@ -1,0 +1,28 @@
+import shutil
+
+import pytest
+
+from as2d_core.errors import ModelError
+from as2d_core.models.demo_catalog import DRAFTER
+from as2d_core.models.vocabulary import token_pieces
+
+
+@pytest.mark.models
+def test_pieces_of_a_sequence_join_to_its_text():
+    tokens = (78, 82, 66, 278, 256, 298, 74, 306, 262, 431, 309, 259, 263, 66, 257, 67, 84, 314, 307, 425, 72, 64, 13)
+    pieces = token_pieces(DRAFTER, (*tokens, -2))
+    assert b"".join(pieces[t] for t in tokens).decode() == "oscar talked about the schedule with maria."
+    assert -2 not in pieces
+
+
+@pytest.mark.models
+def test_a_model_that_cannot_be_loaded_is_a_sentence(tmp_path):
+    copy = shutil.copytree(DRAFTER, tmp_path / "copy")
+    (copy / "tokenizer.mtok").write_bytes(b"\x00" * 100)
+    with pytest.raises(ModelError, match="copy"):
+        token_pieces(copy, [1, 2])
+
+
+def test_a_folder_that_is_no_model_is_refused_without_a_child(tmp_path):
+    with pytest.raises(ModelError, match=r"config\.json is missing"):
+        token_pieces(tmp_path, [1])
