@@ -58,8 +58,12 @@ def keep_audio(folders: Folders, source: Path | bytes, name: str | None = None) 
         raise AudioError(f"{shown} is empty (0 bytes); record or export it again.")
     if len(data) > MAX_FILE_BYTES:
         raise AudioError(f"{shown} has {len(data) / 1e6:.0f} MB; give a file of at most {MAX_FILE_BYTES / 1e6:.0f} MB.")
-    suffix, duration_s = _inspect(data, shown)
     sha256 = hashlib.sha256(data).hexdigest()
+    if isinstance(source, Path) and source.parent == folders.uploads:
+        for known in kept_audio(folders):
+            if known.sha256 == sha256:
+                return known  # under the name that the user gave it, not the one it is kept under
+    suffix, duration_s = _inspect(data, shown)
     kept = KeptAudio(sha256 + suffix, shown, sha256, duration_s)
     path = folders.uploads / kept.file_name
     if not path.is_file():
