@@ -15,8 +15,9 @@ from dashboard.services.profiles import load_profile, measured_profile, profile_
 from dashboard.services.replays import window_audio
 from dashboard.services.workspace import Workspace
 from dashboard.views import numbers
+from dashboard.views.boxes import sentence_html
 from dashboard.views.heading import badge_html, heading_html, heading_info
-from dashboard.views.run_labels import profile_label, provenance_sentence
+from dashboard.views.run_labels import costs_sentence, profile_label
 from dashboard.views.timeline import timeline_figure
 from dashboard.views.windows import WindowsInfo
 
@@ -82,9 +83,10 @@ def _profiles(workspace: Workspace) -> dict[str, Profile]:
 def _labels(profile: Profile) -> None:
     """What kind of numbers these are."""
     badges = "".join(badge_html(numbers.badge(name), ui.theme()) for name in ("replayed", profile.kind))
-    st.html(badges)
-    verdict = "" if profile.stability.verdict == "unknown" else f" Measured as {profile.stability.verdict}."
-    ui.sentence(f"Recorded tokens under the costs of {profile.name}. {provenance_sentence(profile)}{verdict}")
+    st.html(
+        badges
+        + sentence_html(f"Recorded tokens under the costs of {profile.name}. {costs_sentence(profile)}", ui.theme())
+    )
 
 
 def _factors() -> tuple[float, float]:

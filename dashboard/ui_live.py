@@ -71,7 +71,7 @@ def _shown(job: Job) -> LiveRun | None:
 
 def _run(workspace: Workspace, job: Job, run: LiveRun) -> None:
     record = run.record()
-    if record is None or "decode_start" not in record.marks:
+    if record is None or "decode_start" not in record.marks or record.request.method not in METHODS:
         return  # the sentence above says what is going on
     theme = ui.theme()
     info = live_info(record, _reference(workspace, job, run))

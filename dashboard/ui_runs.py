@@ -107,6 +107,7 @@ def table(rows: Sequence[RunRow], key: str) -> list[RunRow]:
     chosen = st.dataframe(
         runs_styled(info),
         hide_index=True,
+        placeholder=numbers.NA,
         height=min(36 * len(rows) + 40, 520),
         on_select="rerun",
         selection_mode="multi-row",

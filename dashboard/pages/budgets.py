@@ -1,7 +1,8 @@
 import streamlit as st
 
-from dashboard import ui, ui_budgets
+from dashboard import ui, ui_budgets, ui_calibrate
 from dashboard.services.what_if import gap_interval
+from dashboard.views import numbers
 from dashboard.views.budget_table import COLUMN_HELP, budget_csv, budget_styled
 from dashboard.views.budgets import budgets_figure, budgets_info
 from dashboard.views.theme import STRIP_CONFIG
@@ -9,6 +10,7 @@ from dashboard.views.windows import windows_figure, windows_info
 
 theme = ui.theme()
 workspace = ui.open_page("budgets", "Budgets", "Which proposal budget is fastest on a device, and on how many windows?")
+ui_calibrate.offer(workspace)
 report = ui_budgets.comparison(workspace)
 pair = ui_budgets.selected(report)
 
@@ -29,6 +31,7 @@ st.subheader("All numbers", anchor=False)
 st.dataframe(
     budget_styled(report.table),
     hide_index=True,
+    placeholder=numbers.NA,
     column_config={name: st.column_config.Column(help=text) for name, text in COLUMN_HELP.items()},
 )
 about = {"profile": report.profile.name, "corpus": report.corpus.id, "split": report.split}

@@ -64,10 +64,10 @@ def heading_html(heading: HeadingInfo, theme: Theme) -> str:
     first, *others = heading.facts
     parts = [element("b", label(first), gap)]
     parts += [element("span", label(fact), gap) for fact in others]
-    figures = heading.tps
+    parts.append(element("span", element("b", escape(heading.tps)), gap))
     if heading.against_target_only != numbers.NA:
-        figures += f"   {heading.against_target_only} against target-only"
-    parts.append(element("span", element("b", escape(figures)), gap))
+        against = element("b", escape(heading.against_target_only)) + " against target-only"
+        parts.append(element("span", against, gap))
     if heading.status:
         parts.append(element("span", label(heading.status), {"color": theme.role("rejected"), **gap}))
     parts += [badge_html(badge, theme) for badge in heading.badges]

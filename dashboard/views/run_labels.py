@@ -53,15 +53,17 @@ def profile_label(profile: Profile) -> str:
     return _one_line(f"{profile.name} ({profile.kind}{when})", 80)
 
 
-def provenance_sentence(profile: Profile) -> str:
-    """How many of a profile's values are of which kind."""
+def costs_sentence(profile: Profile) -> str:
+    """How many of a profile's values are of which kind, and whether a measurement can be trusted to repeat."""
     counts: dict[str, int] = {}
     for item in profile.provenance.values():
         counts[item.kind] = counts.get(item.kind, 0) + 1
     if not counts:
         return "Where its values come from is not recorded."
     shown = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items(), key=lambda pair: -pair[1]))
-    return f"Of its values, {shown}."
+    verdict, reason = profile.stability.verdict, profile.stability.reason
+    stable = "" if verdict == "unknown" else f" The measurement is {verdict}" + (f" ({reason})." if reason else ".")
+    return f"Of its values, {shown}.{stable}"
 
 
 def _one_line(value: str, limit: int) -> str:

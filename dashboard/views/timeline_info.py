@@ -276,7 +276,7 @@ def _between(publications: PublicationColumns) -> SpanColumns:
 
 
 def _device(record: RunRecord) -> str | None:
-    for key in ("model", "name", "host", "serial"):
+    for key in ("name", "model", "host", "serial"):
         value = record.header.device.get(key)
         if isinstance(value, str) and value:
             return value
