@@ -8,6 +8,7 @@ is chosen (a one-row step padded to two rows, say).
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -49,14 +50,14 @@ def find_exact_widths(
     tokens = _continuation(model, OFFSETS[-1] + max_width + 1)
     differences = dict.fromkeys(range(1, max_width + 1), 0)
     plain: list[Rows] = []
-    classes: dict[int, tuple[int, ...]] = {}
+    classes: dict[int, tuple[int, ...]] = {1: (1,)}
     rows_seen = 0
     for done, step in enumerate(STEP_CANDIDATES):
         sequential = _sequential(model, tokens, step)
         plain = plain or sequential
         exact = set(range(step, max_width + 1))
-        for offset in OFFSETS:
-            _rebuild(model, tokens, offset, step)
+        for before, offset in pairwise((0, *OFFSETS)):
+            _rebuild(model, tokens, before, offset, step)
             for width in range(1, max_width + 1):
                 model.keep(offset)
                 rows = model.logits(tokens[offset : offset + width])
@@ -69,10 +70,11 @@ def find_exact_widths(
                 wanted = sequential[offset : offset + width + 1]
                 if not all(np.array_equal(a, b) for a, b in zip([*rows, after], wanted, strict=True)):
                     exact.discard(width)
-        if step == 1 or len(exact) > 1:
-            classes[step] = tuple(sorted(exact | {step}))
+        # A step of several rows must also verify as many; else two widths would go by one number.
+        if step in exact:
+            classes[step] = tuple(sorted(exact))
         progress((done + 1) / len(STEP_CANDIDATES))
-        if len(exact) > max_width // 2:
+        if len(classes.get(step, ())) > max_width // 2:
             break
     step = max(classes, key=lambda s: (len(classes[s]), -s))
     model.clear()
@@ -122,8 +124,11 @@ def _one(model: MnnModel, tokens: Sequence[int], index: int, step: int) -> Rows:
     return row
 
 
-def _rebuild(model: MnnModel, tokens: Sequence[int], offset: int, step: int) -> None:
-    """Cache = prompt and ``offset`` tokens, each from a step."""
-    model.keep(min(offset, model.generated))
-    for index in range(model.generated, offset):
+def _rebuild(model: MnnModel, tokens: Sequence[int], clean: int, offset: int, step: int) -> None:
+    """Cache = prompt and ``offset`` tokens, each from a step; the first ``clean`` of them are so already.
+
+    What lies behind those came from whichever width was tried last.
+    """
+    model.keep(clean)
+    for index in range(clean, offset):
         _one(model, tokens, index, step)
