@@ -93,7 +93,7 @@ def test_plain_decoding_that_never_repeats_itself_leaves_no_width():
             rows = super().logits(tokens)
             return np.random.default_rng().normal(size=rows.shape).astype(np.float32)
 
-    assert find_exact_widths(Restless(None), 4).exact == (1,)
+    assert find_exact_widths(Restless(lambda _: 0), 4).exact == (1,)
 
 
 def test_a_smaller_step_wins_where_two_are_as_good():

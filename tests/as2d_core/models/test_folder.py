@@ -1,0 +1,103 @@
+"""What a model folder holds is told without MNN."""
+
+import json
+import os
+import shutil
+
+import pytest
+
+from as2d_core.errors import ModelError
+from as2d_core.models.demo_catalog import DRAFTER, TARGET
+from as2d_core.models.folder import check_pair, describe_model
+
+
+@pytest.fixture
+def copy(tmp_path):
+    return shutil.copytree(DRAFTER, tmp_path / "copy")
+
+
+@pytest.fixture
+def with_details(copy):
+    """Changes entries of llm_config.json; ``None`` removes one."""
+
+    def change(**entries):
+        file = copy / "llm_config.json"
+        details = json.loads(file.read_text(encoding="utf-8")) | entries
+        file.write_text(json.dumps({k: v for k, v in details.items() if v is not None}), encoding="utf-8")
+        return copy
+
+    return change
+
+
+def test_the_bundled_models_are_a_pair():
+    check_pair(describe_model(TARGET), describe_model(DRAFTER))
+
+
+def test_a_description_says_what_the_files_say(copy):
+    info = describe_model(copy)
+    assert (info.name, info.model_type, info.audio_type, info.audio_pad) == ("copy", "qwen3_asr", "qwen3_asr", 517)
+    assert info.size_bytes == sum(file.stat().st_size for file in copy.iterdir())
+
+
+def test_a_copy_is_the_same_model(copy):
+    assert describe_model(copy).sha256 == describe_model(DRAFTER).sha256
+
+
+@pytest.mark.parametrize("file", sorted(file.name for file in DRAFTER.iterdir()))
+def test_every_file_is_part_of_the_hash(file, copy):
+    before = describe_model(copy).sha256
+    content = bytearray((copy / file).read_bytes())
+    if file.endswith(".json"):
+        content += b"\n"
+    else:
+        content[-1] ^= 1
+    (copy / file).write_bytes(content)
+    assert describe_model(copy).sha256 != before
+
+
+def test_a_changed_file_of_the_same_size_and_a_new_time_is_noticed(copy):
+    before = describe_model(copy)
+    file = copy / "llm.mnn.weight"
+    content = bytearray(file.read_bytes())
+    content[1000] ^= 1
+    file.write_bytes(content)
+    os.utime(file, ns=(1, 1))
+    assert describe_model(copy).sha256 != before.sha256
+
+
+def test_names_of_files_come_from_the_config(copy):
+    config = json.loads((copy / "config.json").read_text(encoding="utf-8"))
+    (copy / "config.json").write_text(json.dumps(config | {"tokenizer_file": "words.mtok"}), encoding="utf-8")
+    with pytest.raises(ModelError, match=r"copy lacks its tokenizer: words\.mtok is not in"):
+        describe_model(copy)
+
+
+@pytest.mark.parametrize("pad", [None, "517", -1, True, 1.5])
+def test_a_model_needs_an_audio_position_token(pad, with_details):
+    with pytest.raises(ModelError, match=r"copy/llm_config\.json names no audio_pad token; export the model again"):
+        describe_model(with_details(audio_pad=pad))
+
+
+def test_weights_that_end_before_their_embeddings_are_cut_off(copy):
+    file = copy / "llm.mnn.weight"
+    file.write_bytes(file.read_bytes()[:-1])
+    with pytest.raises(ModelError, match=r"cut off \(2638209 bytes, at least 2638210 belong in it\)"):
+        describe_model(copy)
+
+
+@pytest.mark.parametrize("tied", [None, [], "many", [1, 2], [1, 2, "x"]])
+def test_a_model_that_does_not_tell_its_length_is_taken(tied, with_details):
+    assert describe_model(with_details(tie_embeddings=tied)).name == "copy"
+
+
+@pytest.mark.parametrize("content", ["[1, 2]", '"text"', "3"])
+def test_a_config_that_is_no_object_is_refused(content, copy):
+    (copy / "config.json").write_text(content, encoding="utf-8")
+    with pytest.raises(ModelError, match=r"config\.json is not a JSON object"):
+        describe_model(copy)
+
+
+def test_a_config_that_is_no_text_is_refused(copy):
+    (copy / "llm_config.json").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ModelError, match=r"llm_config\.json cannot be read as JSON"):
+        describe_model(copy)

@@ -1,0 +1,138 @@
+"""Audio files become one channel at 16 kHz, at most 30 s, or a sentence."""
+
+import numpy as np
+import pytest
+import soundfile
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from as2d_core.audio import MAX_SECONDS, SAMPLE_RATE, read_audio
+from as2d_core.errors import AudioError
+
+
+def sine(seconds, rate=SAMPLE_RATE, hertz=440.0):
+    return (0.5 * np.sin(2 * np.pi * hertz * np.arange(round(seconds * rate)) / rate)).astype(np.float32)
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Writes samples into a file and returns its path."""
+
+    def write(samples, rate=SAMPLE_RATE, name="sound.wav", **options):
+        path = tmp_path / name
+        soundfile.write(path, samples, rate, **options)
+        return path
+
+    return write
+
+
+def test_samples_at_the_right_rate_are_taken_as_they_are(written):
+    samples = sine(0.5)
+    assert np.array_equal(read_audio(written(samples, subtype="FLOAT")).samples, samples)
+
+
+def test_channels_are_averaged(written):
+    left, right = sine(0.5), sine(0.5, hertz=200)
+    audio = read_audio(written(np.column_stack([left, right]), subtype="FLOAT"))
+    assert audio.original_channels == 2
+    assert np.allclose(audio.samples, (left + right) / 2, atol=1e-6)
+
+
+@pytest.mark.parametrize("rate", [8_000, 11_025, 22_050, 44_100, 48_000, 96_000])
+def test_another_rate_is_resampled_to_the_same_sound(rate, written):
+    audio = read_audio(written(sine(1.0, rate), rate, subtype="FLOAT"))
+    middle = slice(2_000, 14_000)
+    assert (audio.original_rate, len(audio.samples)) == (rate, SAMPLE_RATE)
+    assert np.allclose(audio.samples[middle], sine(1.0)[middle], atol=5e-3)
+
+
+@pytest.mark.parametrize("name", ["a.wav", "a.flac", "a.ogg", "a.mp3"])
+def test_every_format_is_read(name, written):
+    audio = read_audio(written(sine(1.0), name=name))
+    assert audio.duration_s == pytest.approx(1.0, abs=0.1)
+    assert audio.samples.dtype == np.float32
+
+
+def test_the_hash_is_that_of_the_sound_and_not_of_the_file(written):
+    samples = (np.round(sine(0.5) * 2**15) / 2**15).astype(np.float32)
+    wav, flac = written(samples, name="a.wav", subtype="PCM_16"), written(samples, name="a.flac")
+    assert read_audio(wav).sha256 == read_audio(flac).sha256
+
+
+def test_other_samples_have_another_hash(written):
+    first = read_audio(written(sine(0.5), name="a.wav")).sha256
+    assert first != read_audio(written(sine(0.5, hertz=441), name="b.wav")).sha256
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.integers(0, 1900), st.integers(100, 2000))
+def test_a_view_is_that_part_of_the_file(written, start_ms, length_ms):
+    samples = sine(2.0)
+    end_ms = min(start_ms + length_ms, 2000)
+    if end_ms - start_ms < 101:
+        return
+    audio = read_audio(written(samples, subtype="FLOAT"), start_ms / 1e3, end_ms / 1e3)
+    first = int(start_ms / 1e3 * SAMPLE_RATE)
+    assert abs(len(audio.samples) - (end_ms - start_ms) * 16) <= 1
+    assert np.array_equal(audio.samples, samples[first : first + len(audio.samples)])
+
+
+def test_thirty_seconds_are_taken_whole(written):
+    audio = read_audio(written(sine(MAX_SECONDS, 44_100), 44_100))
+    assert audio.duration_s == MAX_SECONDS
+
+
+def test_a_view_of_a_long_file_is_taken(written):
+    assert read_audio(written(sine(45)), 10.0, 40.0).duration_s == pytest.approx(30.0)
+
+
+@pytest.mark.parametrize(
+    ("start_s", "end_s"), [(-0.1, 1.0), (1.0, 1.0), (1.5, 1.0), (0.0, 2.1), (3.0, None), (float("nan"), None)]
+)
+def test_a_view_outside_of_the_file_is_refused(start_s, end_s, written):
+    with pytest.raises(AudioError, match=r"does not lie inside sound\.wav, which lasts 2\.0 s"):
+        read_audio(written(sine(2.0)), start_s, end_s)
+
+
+def test_a_long_file_without_a_view_is_refused(written):
+    with pytest.raises(AudioError, match=r"lasts 31\.0 s; the models hear at most 30 s"):
+        read_audio(written(sine(31)))
+
+
+def test_less_than_a_tenth_of_a_second_is_refused(written):
+    with pytest.raises(AudioError, match=r"holds 99 ms of audio; at least 100 ms are needed"):
+        read_audio(written(sine(0.099)))
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_samples_that_are_no_numbers_are_refused(value, written):
+    samples = sine(0.5)
+    samples[100] = value
+    with pytest.raises(AudioError, match="not numbers"):
+        read_audio(written(samples, subtype="FLOAT"))
+
+
+def test_a_damaged_sample_outside_of_the_view_does_not_matter(written):
+    samples = sine(1.0)
+    samples[-1] = np.nan
+    assert read_audio(written(samples, subtype="FLOAT"), 0.0, 0.5).duration_s == 0.5
+
+
+def test_a_flac_file_that_is_cut_off_is_refused(written):
+    path = written(sine(1.0), name="a.flac")
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    with pytest.raises(AudioError, match=r"a\.flac"):
+        read_audio(path)
+
+
+def test_a_huge_file_is_refused_before_it_is_read(tmp_path):
+    path = tmp_path / "huge.wav"
+    with path.open("wb") as file:
+        file.truncate(200_000_001)
+    with pytest.raises(AudioError, match=r"huge\.wav has 200 MB; give a file of at most 200 MB"):
+        read_audio(path)
+
+
+def test_a_folder_is_no_audio_file(tmp_path):
+    with pytest.raises(AudioError, match="There is no audio file at"):
+        read_audio(tmp_path)
