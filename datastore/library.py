@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from datastore.engine import Cursor, transaction
 from datastore.errors import StoreError
 from datastore.files import safe_name, write_durably
 from datastore.rows import ascii_json, event_json, unpack
-from datastore.run_row import instant
+from datastore.run_row import clean, instant
 from datastore.store import Store
 
 PROFILE_SUFFIX = ".profile.json"
@@ -44,7 +44,9 @@ def self_test_key(test: SelfTest) -> SelfTestKey | None:
     if not isinstance(threads, int) or not all(isinstance(extra.get(n), str) for n in names):
         return None
     settings = settings_text(threads, extra["precision"], extra["memory"])
-    return SelfTestKey(test.model_sha256, extra["cpu"], settings, extra["mnn_version"])
+    key = SelfTestKey(test.model_sha256, extra["cpu"], settings, extra["mnn_version"])
+    # A key with bytes that are no text could not be asked for either.
+    return key if all(clean(part) == part for part in astuple(key)) else None
 
 
 def put_self_test(store: Store, key: SelfTestKey, test: SelfTest, tested_at: datetime | None = None) -> None:

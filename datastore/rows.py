@@ -38,7 +38,7 @@ def _column(name: str, kind: Any, field: str = "") -> Column:
 
 def _move_column(name: str, kind: Any, part: int) -> Column:
     def get(item: Round) -> list[Any]:
-        if any(len(move) != 3 for move in item.moves):
+        if not isinstance(item.moves, tuple) or any(len(move) != 3 for move in item.moves):
             raise ValueError("a move has a rule, a cursor before and a cursor after")
         return [move[part] for move in item.moves]
 
@@ -207,13 +207,13 @@ def _arrays(events: Sequence[Event], columns: Sequence[Column], fits: bool) -> d
 
 
 def _array(values: list[Any], kind: Any) -> pa.Array:
+    if kind in (WHOLES, REALS, TEXTS) and not all(v is None or isinstance(v, tuple | list) for v in values):
+        raise TypeError("not a list")
     if kind in (WHOLE, WHOLES):
         # Arrow would cut 1.5 to 1 without a word.
         flat = values if kind is WHOLE else (x for v in values if v is not None for x in v)
         if any(type(x) is float for x in flat):
             raise TypeError("not a whole number")
-    if kind in (WHOLES, REALS, TEXTS) and any(isinstance(v, str) for v in values):
-        raise TypeError("text where a list belongs")
     return pa.array(values, kind)
 
 
@@ -240,6 +240,7 @@ def _read_rounds(values: list[list[Any]], extras: list[Any]) -> list[Round]:
     first = [c.name for c in EVENT_COLUMNS["rounds"]].index("move_rules")
     rules, before, after = values[first : first + 3]
     moves = [
-        () if r is None else tuple(zip(r, b, a, strict=True)) for r, b, a in zip(rules, before, after, strict=True)
+        () if None in (r, b, a) else tuple(zip(r, b, a, strict=True))
+        for r, b, a in zip(rules, before, after, strict=True)
     ]
     return list(map(Round, *values[:first], moves, *values[first + 3 :], extras))

@@ -1,5 +1,7 @@
 """A store of its own for every test that wants one."""
 
+import shutil
+
 import pytest
 import sample_runs
 
@@ -11,8 +13,16 @@ def folder(tmp_path):
     return tmp_path / "data"
 
 
+@pytest.fixture(scope="session")
+def _empty(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("empty") / "data"
+    Store.open(folder).close()
+    return folder
+
+
 @pytest.fixture
-def store(folder):
+def store(folder, _empty):
+    shutil.copytree(_empty, folder)
     with Store.open(folder) as opened:
         yield opened
 

@@ -170,3 +170,14 @@ def test_halves_of_a_surrogate_pair_from_different_places_stay_apart(store, tmp_
     ingest_run(store, path)
     assert load_record(store, "split").marks["x"].extra == {"note": "\ud800\udc80"}
     assert load_record(store, "split") == read_run(path)
+
+
+@pytest.mark.parametrize(
+    "moves", ["", {}, "abc", [["match", 0]], [["match", 0, 1.5]], [["match", 0, None]], None, [[]]]
+)
+def test_moves_of_any_shape_come_back_as_they_were(store, tmp_path, moves):
+    body = json.loads(encode(next(e for e in sample_runs.events() if e.kind == "round")))
+    path = tmp_path / "moves.ndjson"
+    path.write_text(sample_runs.lines("moves")[0] + json.dumps({**body, "moves": moves}) + "\n")
+    ingest_run(store, path)
+    assert load_record(store, "moves") == read_run(path)
