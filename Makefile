@@ -38,7 +38,7 @@ types: install-test
 	@$(PY) -m mypy
 
 bench: install
-	@exec $(PY) -m bench $(ARGS)
+	@exec $(PY) -m tests.bench $(ARGS)
 
 soak: install-test
 	@exec $(PY) -m pytest -m soak --timeout=1800 $(ARGS)
