@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
@@ -149,6 +150,15 @@ def pick_cell(info: WindowsInfo, report: BudgetReport) -> Callable[[ui.Point], N
             ui_state.put(window=report.grid.windows[int(found[0])], cell=int(found[1]), drafter=info.drafter)
 
     return act
+
+
+def map_columns(report: BudgetReport) -> tuple[Any, Any]:
+    """Where the map goes and where the window goes that is open: side by side where there is room."""
+    if ui_state.get("window") not in report.grid.windows:
+        return st.container(), st.container()
+    with st.container(key="map-and-window"):
+        left, right = st.columns([5, 6], gap="medium")
+    return left, right
 
 
 def window_details(workspace: Workspace, report: BudgetReport, pair: Pair) -> None:

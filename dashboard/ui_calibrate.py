@@ -34,7 +34,7 @@ def offer(workspace: Workspace) -> None:
             f"Calibrating takes about {wait} s; until then the numbers below are for published phones."
             + ("" if busy is None else " Another job runs at the moment."),
         )
-    if right.button("Calibrate this computer", type="primary", disabled=busy is not None):
+    if right.button("Calibrate", type="primary", disabled=busy is not None):
         with ui.guarded():
             _calibrations()[str(workspace.folders.root)] = start_calibration(workspace, repetitions=REPETITIONS)
             st.rerun()

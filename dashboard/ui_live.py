@@ -1,14 +1,17 @@
 """How is a job watched? Redrawn a few times a second while it runs, then once more for good."""
 
+import time
 from collections.abc import Sequence
 
+import plotly.graph_objects as go
 import streamlit as st
 
 from as2d_core.records import METHODS, RunRecord
 from dashboard import ui, ui_state
 from dashboard.services.references import request_reference_tps
 from dashboard.services.workspace import Workspace
-from dashboard.views.live import live_figure, live_figures_html, live_info, live_text_html
+from dashboard.views.heading import badge_html, badges
+from dashboard.views.live import LiveInfo, live_figure, live_figures_html, live_info, live_text_html
 from dashboard.views.methods_compare import methods_figure, methods_info
 from dashboard.views.progress import progress_info
 from dashboard.views.theme import STRIP_CONFIG, method_name
@@ -17,6 +20,7 @@ from device_bridge.jobs import Job
 from device_bridge.streams import LiveRun
 
 POLL_S = 0.22
+REDRAW_S = 0.6
 MOST_COMPARED = 12
 """Runs of one job that are drawn under each other; more of them are a matter for the Runs page."""
 
@@ -75,9 +79,20 @@ def _run(workspace: Workspace, job: Job, run: LiveRun) -> None:
         return  # the sentence above says what is going on
     theme = ui.theme()
     info = live_info(record, _reference(workspace, job, run))
-    st.html(live_figures_html(info, theme))
+    shown = badges(record.header.source, record.header.clock, run.request.drafter_pace_ms is not None)
+    st.html(live_figures_html(info, theme) + "".join(badge_html(badge, theme) for badge in shown))
     st.html(live_text_html(info, theme))
-    ui.chart(live_figure(info, theme), f"live-{job.id}", config=STRIP_CONFIG)
+    ui.chart(_lanes(info, run), f"live-{job.id}", config=STRIP_CONFIG)
+
+
+def _lanes(info: LiveInfo, run: LiveRun) -> go.Figure:
+    """The growing lanes, drawn less often than the text: drawing takes time from the models that are watched."""
+    run_id, ended, when, figure = st.session_state.get("live-lanes", ("", False, 0.0, None))
+    now = time.monotonic()
+    if figure is None or run_id != run.request.run_id or ended != run.ended or now - when > REDRAW_S:
+        figure = live_figure(info, ui.theme())
+        st.session_state["live-lanes"] = (run.request.run_id, run.ended, now, figure)
+    return figure
 
 
 def _reference(workspace: Workspace, job: Job, run: LiveRun) -> float | None:

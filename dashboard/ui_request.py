@@ -21,7 +21,7 @@ from dashboard.views.models import model_sentence
 from dashboard.views.run_labels import window_group, window_label
 from dashboard.views.theme import METHOD_NAMES
 
-SOURCES = {"bundled": "Bundled", "file": "My recordings", "microphone": "Microphone"}
+SOURCES = {"bundled": "Bundled", "file": "My files", "microphone": "Microphone"}
 FIRST_WINDOW = "long_00"
 LEVELS = ("high", "normal", "low")
 MOST = 63

@@ -20,6 +20,7 @@ from dashboard.views.runs_compare import comparison_figure, comparison_info
 from dashboard.views.theme import METHOD_NAMES, STRIP_CONFIG
 
 PAGE = 100
+ROW_PX, HIGHEST_PX = 35, 528
 MOST_TIMELINES = 8
 ORDERS: dict[str, tuple[str, bool]] = {
     "Newest first": ("created_at", True),
@@ -40,14 +41,18 @@ def asked_for(workspace: Workspace) -> RunFilter:
         text = ui_state.words("text", "Text", placeholder="id, words, device, note ...")
     with columns[1]:
         methods = ui_state.several(
-            "method", "Method", [*METHODS, *OPERATIONS], format_func=lambda name: METHOD_NAMES.get(name, name)
+            "method",
+            "Method",
+            [*METHODS, *OPERATIONS],
+            format_func=lambda name: METHOD_NAMES.get(name, name),
+            placeholder="any",
         )
     with columns[2]:
-        statuses = ui_state.several("status", "Status", [*STATUSES, "incomplete"])
+        statuses = ui_state.several("status", "Status", [*STATUSES, "incomplete"], placeholder="any")
     with columns[3]:
-        windows = ui_state.several("window", "Window", runs.choices(workspace, "window"))
+        windows = ui_state.several("window", "Window", runs.choices(workspace, "window"), placeholder="any")
     with columns[4]:
-        tags = ui_state.several("tag", "Tag", runs.choices(workspace, "tag"))
+        tags = ui_state.several("tag", "Tag", runs.choices(workspace, "tag"), placeholder="any")
     with columns[5]:
         ui_state.one_of(st.selectbox, "order", "Order", list(ORDERS), next(iter(ORDERS)))
     where = RunFilter(
@@ -108,7 +113,7 @@ def table(rows: Sequence[RunRow], key: str) -> list[RunRow]:
         runs_styled(info),
         hide_index=True,
         placeholder=numbers.NA,
-        height=min(36 * len(rows) + 40, 520),
+        height=min(ROW_PX * (len(rows) + 1) + 3, HIGHEST_PX),
         on_select="rerun",
         selection_mode="multi-row",
         key=f"{key}-{hash(info.run_ids)}",

@@ -15,7 +15,7 @@ from dashboard.services.runs import RunFilter, RunRow, list_runs
 from dashboard.services.workspace import Workspace
 from dashboard.ui_request import FIRST_WINDOW
 from dashboard.views.devices import device_html
-from dashboard.views.run_labels import run_label
+from dashboard.views.run_labels import short_run_label
 from datastore.queries import row_as_json
 
 WHAT_THIS_IS = (
@@ -50,10 +50,11 @@ def run_button(workspace: Workspace) -> None:
 
 def picture(workspace: Workspace) -> Picture:
     """The newest run that got somewhere; before there is one, the bundled sample."""
-    rows = list_runs(workspace, RunFilter(methods=METHODS, statuses=("eos", "capped"), warm_ups=False), limit=1)
-    if rows:
-        run = ui_cache.stored_run(workspace, rows[0])
-        return Picture("The newest run", run, reference_tps(workspace, rows[0]), {"run": rows[0].run_id})
+    for title, methods in (("The newest As²d run", ("as2d",)), ("The newest run", METHODS)):
+        where = RunFilter(methods=methods, statuses=("eos", "capped"), warm_ups=False)
+        for row in list_runs(workspace, where, limit=1):
+            run = ui_cache.stored_run(workspace, row)
+            return Picture(title, run, reference_tps(workspace, row), {"run": row.run_id})
     found = ui_cache.sample(workspace)
     state: dict[str, object] = {
         "corpus": SAMPLE_CORPUS,
@@ -78,7 +79,7 @@ def last_runs(workspace: Workspace) -> None:
     if not rows:
         ui.sentence("There are none yet.")
     for row in rows:
-        ui.link(ui.TIMELINE, run_label(row_as_json(row) | {"created_at": row.created_at}), run=row.run_id)
+        ui.link(ui.TIMELINE, short_run_label(row_as_json(row) | {"created_at": row.created_at}), run=row.run_id)
     if rows:
         ui.link(ui.RUNS, "All runs", icon=":material/table_rows:")
 

@@ -98,6 +98,15 @@ def _leave_replay() -> None:
     ui_state.put(**dict.fromkeys(("corpus", "window", "profile", "b", "drafter", "from", "to", "round")))
 
 
+def stop_if_empty(info: TimelineInfo) -> None:
+    """A run that never began to decode has no timeline: the page says so and ends."""
+    if info.empty is not None:
+        ui.box(
+            "error" if info.status == "failed" else "empty", info.empty, "The log holds everything that was written."
+        )
+        st.stop()
+
+
 def window(info: TimelineInfo) -> zoom.Window | None:
     """The part of the run that is shown; ``None`` = all of it."""
     return zoom.valid((ui_state.whole("from"), ui_state.whole("to")), info)

@@ -17,15 +17,16 @@ pair = ui_budgets.selected(report)
 info = budgets_info(report.table, (pair.drafter, pair.budget), gap_interval(report.grid, pair.drafter, pair.budget))
 ui.sentence(info.sentence[0].upper() + info.sentence[1:], muted=False)
 ui.chart(budgets_figure(info, theme), "budgets", config=STRIP_CONFIG, on_click=ui_budgets.pick_pair)
-ui.sentence(ui_budgets.choice_sentence(report))
-for note in info.notes:
-    ui.sentence(note)
+ui.sentence(" ".join((ui_budgets.choice_sentence(report), *info.notes)))
 
 st.subheader("Where a budget loses", anchor=False)
-windows = windows_info(report.grid, pair.drafter, pair.budget)
-figure = windows_figure(windows, theme, pair.budget)
-ui.chart(figure, "windows", config=STRIP_CONFIG, on_click=ui_budgets.pick_cell(windows, report))
-ui_budgets.window_details(workspace, report, pair)
+overview, details = ui_budgets.map_columns(report)
+with overview:
+    windows = windows_info(report.grid, pair.drafter, pair.budget)
+    figure = windows_figure(windows, theme, pair.budget)
+    ui.chart(figure, "windows", config=STRIP_CONFIG, on_click=ui_budgets.pick_cell(windows, report))
+with details:
+    ui_budgets.window_details(workspace, report, pair)
 
 st.subheader("All numbers", anchor=False)
 st.dataframe(
@@ -34,11 +35,9 @@ st.dataframe(
     placeholder=numbers.NA,
     column_config={name: st.column_config.Column(help=text) for name, text in COLUMN_HELP.items()},
 )
-about = {"profile": report.profile.name, "corpus": report.corpus.id, "split": report.split}
-st.download_button(
-    "Table as CSV",
-    budget_csv(report.table, about),
-    f"budgets-{report.profile.id}-{report.corpus.id}-{report.split}.csv",
-    "text/csv",
-    icon=":material/download:",
-)
+with st.container(horizontal=True):
+    about = {"profile": report.profile.name, "corpus": report.corpus.id, "split": report.split}
+    name = f"budgets-{report.profile.id}-{report.corpus.id}-{report.split}.csv"
+    table = budget_csv(report.table, about)
+    st.download_button("Table as CSV", table, name, "text/csv", icon=":material/download:")
+    ui_calibrate.again(workspace)

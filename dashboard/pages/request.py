@@ -4,7 +4,7 @@ from dashboard import ui, ui_live, ui_request
 from dashboard.services.running import every_method, start_comparison, start_run
 
 workspace = ui.open_page("request", "Request", "Choose a recording and a method, and watch both models work.")
-controls, live = st.columns([5, 9], gap="large")
+controls, live = st.columns([5, 8], gap="medium")
 
 with controls:
     device = ui_request.device_choice(workspace)

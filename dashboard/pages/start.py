@@ -13,7 +13,7 @@ st.html(heading_html(heading_info(shown.run.timeline, shown.target_only_tps), ui
 ui.chart(timeline_figure(shown.run.timeline, ui.theme(), max_bars=800), "start-timeline")
 ui.link(ui.TIMELINE, "Open it and look at single rounds", icon=":material/view_timeline:", **shown.state)
 
-devices, runs, onward = st.columns(3, gap="large")
+devices, runs, onward = st.columns([4, 5, 4], gap="medium")
 with devices:
     st.subheader("Devices", anchor=False)
     ui_start.devices(workspace)

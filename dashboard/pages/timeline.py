@@ -19,6 +19,7 @@ heading, files = st.columns([8, 1], vertical_alignment="center")
 heading.html(heading_html(heading_info(info, shown.target_only_tps), theme))
 files.download_button("Log", shown.log, f"{info.run_id}.ndjson", "application/x-ndjson", icon=":material/download:")
 
+ui_timeline.stop_if_empty(info)
 ui.chart(
     overview_figure(info, theme, window),
     "overview",

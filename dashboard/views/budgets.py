@@ -91,9 +91,8 @@ def budgets_info(
     for mean in table.sd_means:
         if mean.tps is not None:
             name = f" {mean.drafter}" if len(names) > 1 else ""
-            levels.append(
-                Level(f"SD{name} K = {min(mean.widths)} to {max(mean.widths)}, mean {mean.tps:.2f}", "sd", mean.tps)
-            )
+            span = f"K = {min(mean.widths)} to {max(mean.widths)}"
+            levels.append(Level(f"SD{name} {span}: {mean.tps:.2f}", "sd", mean.tps))
     return BudgetsInfo(
         corpus=table.corpus,
         profile=table.profile,
@@ -172,6 +171,9 @@ def _notes(table: BudgetTable, runnable: set[int]) -> tuple[str, ...]:
     if missing:
         shown = ", ".join(str(b) for b in missing)
         notes.append(f"Not feasible on this profile: b = {shown} (a width without a cost is excluded, never guessed).")
+    widths = sorted({width for mean in table.sd_means if mean.tps is not None for width in mean.widths})
+    if widths:
+        notes.append(f"SD, dotted: the mean of the pooled TPS at K = {widths[0]} to {widths[-1]}.")
     if table.windows < 2:
         notes.append("One window has no interval.")
     if table.label == "synthetic":
@@ -236,6 +238,7 @@ def _curve(series: Series, theme: Theme, i: int, what: str) -> go.Scatter:
             "symbol": [f"{symbol}-open" if row.extrapolated else symbol for row in series.rows],
             "line": {"width": 2, "color": colour},
         },
+        cliponaxis=False,
         customdata=[[row.drafter, row.budget] for row in series.rows],
         hovertext=list(series.hover),
         hoverinfo="text",
@@ -291,7 +294,6 @@ def _layout(info: BudgetsInfo, theme: Theme) -> dict[str, object]:
         "xaxis2": axis(theme, "budget b", domain=[SECOND, 1], anchor="y2", **{**ticks, **_sparse(budgets)}),
         "yaxis2": axis(
             theme,
-            "windows slower than target-only (%)",
             range=[0, max(*shares, 1.0) * 1.12],
             anchor="x2",
             fixedrange=True,
@@ -345,14 +347,13 @@ def _labels(info: BudgetsInfo, theme: Theme, low: float, high: float) -> list[di
     gap = (high - low) / (HEIGHT_PX - TOP_PX - BOTTOM_PX) * (SMALL_PX + 5)
     places = spread([y for y, _, _ in entries], gap)
     out = [
-        caption(theme, label(name, 34), xref="paper", x=SPLIT, xshift=6, xanchor="left", y=y, yanchor="middle")
+        caption(theme, label(name, 24), xref="paper", x=SPLIT, xshift=6, xanchor="left", y=y, yanchor="middle")
         | {"font": {"size": SMALL_PX, "color": colour}}
         for y, (_, name, colour) in zip(places, entries, strict=True)
     ]
     out += [caption(theme, numbers.NA, x=b, yref="y domain", y=0.02, yanchor="bottom") for b in info.not_feasible]
+    above = {"xref": "paper", "yref": "paper", "xanchor": "left", "y": 1, "yanchor": "bottom", "yshift": 6}
     if any(row.extrapolated for s in info.series for row in s.rows):
-        text = "hollow: extrapolated width"
-        out.append(
-            caption(theme, text, xref="paper", yref="paper", x=0, xanchor="left", y=1, yanchor="bottom", yshift=6)
-        )
+        out.append(caption(theme, "hollow: extrapolated width", x=0, **above))
+    out.append(caption(theme, "windows slower than target-only (%)", x=SECOND, xshift=-24, **above))
     return out

@@ -60,7 +60,7 @@ def badges(source: str, clock: str = "", emulated: bool = False) -> tuple[number
 
 def heading_html(heading: HeadingInfo, theme: Theme) -> str:
     """The line as HTML."""
-    gap = {"margin-right": "18px"}
+    gap = {"margin-right": "18px", "display": "inline-block"}
     first, *others = heading.facts
     parts = [element("b", label(first), gap)]
     parts += [element("span", label(fact), gap) for fact in others]

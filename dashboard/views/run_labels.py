@@ -35,6 +35,18 @@ def run_label(row: Mapping[str, Any]) -> str:
     return "  ·  ".join(_one_line(part, 60) for part in parts if part)
 
 
+def short_run_label(row: Mapping[str, Any]) -> str:
+    """The same where there is little room: day and time, method, window, speed or how it ended."""
+    when = row.get("created_at")
+    parts = [
+        f"{when.day} {when:%b %H:%M}" if isinstance(when, datetime) else "",
+        method_name(row.get("method"), row.get("budget"), row.get("width")),
+        str(row.get("window_id") or ""),
+        str(row.get("status")) if row.get("tps") is None else numbers.tps(row["tps"]),
+    ]
+    return " · ".join(_one_line(part, 30) for part in parts if part)
+
+
 def window_label(window: DemoWindow) -> str:
     """A bundled recording: its name, how long it is, the beginning of what is said."""
     said = text.shortened(window.reference, 70)
