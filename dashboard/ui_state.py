@@ -131,6 +131,7 @@ def _seed(name: str, read: Callable[[str], Any], default: Any, options: Sequence
 def _written(name: str, key: str, write: Callable[[Any], str], default: Any) -> None:
     """A widget was changed: say so in the query string."""
     value = st.session_state[key]
+    put(page=None)  # whatever is asked for anew begins on its first page
     put(**{name: None if value is None or value == default else write(value)})
     st.session_state[f"{key}:seen"] = st.query_params.get(name)
 

@@ -14,6 +14,7 @@ from dashboard.services.references import reference_tps
 from dashboard.services.runs import RunFilter, RunRow, export_runs, get_run, list_runs
 from dashboard.services.workspace import Workspace
 from dashboard.views import zoom
+from dashboard.views.live import live_info, live_text_html
 from dashboard.views.run_labels import profile_label, run_label
 from dashboard.views.timeline import TimelineInfo
 from datastore.errors import RunNotFoundError
@@ -21,6 +22,8 @@ from datastore.queries import row_as_json
 
 LISTED = 300
 """Newest runs in the picker; older ones are reached from the Runs page."""
+MOST_SAID = 6_000
+"""Tokens of an output that are shown as text."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,16 @@ def stop_if_empty(info: TimelineInfo) -> None:
             "error" if info.status == "failed" else "empty", info.empty, "The log holds everything that was written."
         )
         st.stop()
+
+
+def words(record: RunRecord) -> None:
+    """What was said, on demand: every stretch of text is an element of the page."""
+    if not ui_state.flag("said", "Show what was said"):
+        return
+    if len(record.tokens) > MOST_SAID:
+        ui.sentence(f"The output has {len(record.tokens):,} tokens, too many to be shown here; the log holds them all.")
+    else:
+        st.html(live_text_html(live_info(record), ui.theme()))
 
 
 def window(info: TimelineInfo) -> zoom.Window | None:

@@ -3,7 +3,6 @@ import streamlit as st
 from dashboard import ui, ui_timeline
 from dashboard.views.account import account_figure, account_info
 from dashboard.views.heading import heading_html, heading_info
-from dashboard.views.live import live_info, live_text_html
 from dashboard.views.rounds import round_details
 from dashboard.views.rounds_html import round_details_html
 from dashboard.views.theme import STRIP_CONFIG
@@ -43,5 +42,4 @@ if account.empty is None:
     ui.sentence(account.equation, muted=False)
     ui.sentence(f"{account.sentence} {account.bound_sentence}")
 
-with st.expander("What was said"):
-    st.html(live_text_html(live_info(shown.record), theme))
+ui_timeline.words(shown.record)

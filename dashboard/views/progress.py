@@ -35,7 +35,7 @@ def progress_info(job: Job) -> ProgressInfo:
     record = run.record()
     if run.request.target.exact_widths is None and (record is None or not record.engines):
         clause = "loading the models and testing which widths are exact on this processor"
-        detail = "The test takes about 8 s and is done once for a model and a processor."
+        detail = "The test takes 5 to 10 s, once for a model on a processor."
     turn = f"Run {done + 1} of {total}, " if total > 1 else ""
     warm_up = " (warm-up)" if run.request.warm_up else ""
     return ProgressInfo(f"{turn}{_name(run.request)}{warm_up}: {clause}.", detail, _share(job, run))
