@@ -208,3 +208,10 @@ def test_ids_that_differ_in_case_only_are_different_runs(store, sample):
         ingest_run(store, sample(run_id))
     assert {r.run_id for r in list_runs(store, RunFilter(text="run"))} == {"Run", "run", "RUN"}
     assert len({p.name.lower() for p in store.folders.runs.iterdir()}) == 3
+
+
+def test_another_stream_never_replaces_an_incomplete_one_however_long_it_is(store, tmp_path, sample):
+    ingest_run(store, sample_runs.write_incomplete(tmp_path, "run-1"))
+    with pytest.raises(RunConflictError):
+        ingest_run(store, sample("run-1", sample_runs.events(range(30))))
+    assert get_run(store, "run-1").status == "incomplete"

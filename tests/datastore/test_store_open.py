@@ -225,7 +225,7 @@ def test_a_write_that_gets_no_turn_changes_nothing(store):
     def forbidden(cursor):
         cursor.execute("INSERT INTO tags VALUES ('x', 'y')")
 
-    thread = threading.Thread(target=store.write, args=(occupy,))
+    thread = threading.Thread(target=store.write, args=(occupy,), daemon=True)
     thread.start()
     assert begun.wait(10)
     try:
@@ -273,7 +273,7 @@ def test_closing_interrupts_a_question_that_is_still_running(folder):
         except StoreClosedError as error:
             told.append(str(error))
 
-    thread = threading.Thread(target=ask)
+    thread = threading.Thread(target=ask, daemon=True)
     thread.start()
     time.sleep(0.3)
     store.close()

@@ -168,3 +168,12 @@ def test_a_copied_runs_folder_asks_for_a_rebuild_instead_of_guessing(tmp_path, s
     sample().rename(runs / "run-1.ndjson")
     with pytest.raises(StoreDamagedError, match="as2d store rebuild"):
         Store.open(tmp_path / "data")
+
+
+def test_an_incomplete_log_that_was_changed_instead_of_grown_is_told(folder, tmp_path, sample):
+    with Store.open(folder) as store:
+        ingest_run(store, sample_runs.write_incomplete(tmp_path, "run-1"))
+    (folder / "runs" / "run-1.ndjson").write_bytes(sample("run-1", sample_runs.events(range(30))).read_bytes())
+    with Store.open(folder) as store:
+        assert get_run(store, "run-1").status == "incomplete"
+        assert "was not taken in" in store.notices[0]
