@@ -21,6 +21,7 @@ START, REQUEST, TIMELINE, BUDGETS, RUNS = (
 )
 
 Point = Mapping[str, Any]
+_READ, _REPAIRED = "notices-read", "store-repaired"
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~:$&])")
 
 
@@ -46,10 +47,11 @@ def workspace() -> Workspace:
     except StoreError as error:
         _no_store(error)
         st.stop()
-    for notice in found.notices:
-        if notice not in st.session_state.setdefault("notices-read", []):
+    read = st.session_state.setdefault(_READ, set())
+    for notice in filter(None, (st.session_state.pop(_REPAIRED, ""), *found.notices)):
+        if notice not in read:
             box("note", notice)
-            st.session_state["notices-read"].append(notice)
+            read.add(notice)
     return found
 
 
@@ -58,7 +60,7 @@ def _no_store(error: StoreError) -> None:
     box("error", str(error))
     if isinstance(error, StoreDamagedError) and st.button("Make a new database from the run logs", type="primary"):
         with guarded(), st.spinner("Reading the logs"):
-            st.session_state["repaired"] = rebuild_store()
+            st.session_state[_REPAIRED] = rebuild_store()
             st.rerun()
     retry = "Try again" if isinstance(error, StoreLockedError) or error.retryable else "Open again"
     st.button(retry)

@@ -53,7 +53,7 @@ def again(workspace: Workspace) -> None:
 def _watch(calibration: Calibration) -> None:
     if calibration.over.is_set():
         if calibration.profile is not None:
-            ui_state.put(profile=calibration.profile.id)
+            ui_state.later(profile=calibration.profile.id)
         st.rerun()
     progress = progress_info(calibration.job)
     with st.container(border=True):

@@ -14,6 +14,7 @@ from dashboard.views.heading import badge_html, badges
 from dashboard.views.live import LiveInfo, live_figure, live_figures_html, live_info, live_text_html
 from dashboard.views.methods_compare import methods_figure, methods_info
 from dashboard.views.progress import progress_info
+from dashboard.views.text import element
 from dashboard.views.theme import STRIP_CONFIG, method_name
 from device_bridge.errors import UnknownJobError
 from device_bridge.jobs import Job
@@ -80,7 +81,8 @@ def _run(workspace: Workspace, job: Job, run: LiveRun) -> None:
     theme = ui.theme()
     info = live_info(record, _reference(workspace, job, run))
     shown = badges(record.header.source, record.header.clock, run.request.drafter_pace_ms is not None)
-    st.html(live_figures_html(info, theme) + "".join(badge_html(badge, theme) for badge in shown))
+    parts = [live_figures_html(info, theme), *(badge_html(badge, theme) for badge in shown)]
+    st.html(element("div", "".join(parts), {"display": "flex", "flex-wrap": "wrap", "gap": "4px 14px"}))
     st.html(live_text_html(info, theme))
     ui.chart(_lanes(info, run), f"live-{job.id}", config=STRIP_CONFIG)
 

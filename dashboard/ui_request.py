@@ -146,6 +146,7 @@ def more(workspace: Workspace, form: RunForm) -> tuple[RunForm, int]:
         with right:
             target = ui_state.number(st.number_input, "tthreads", "Target threads", 1, 1, 64)
             drafter = ui_state.number(st.number_input, "dthreads", "Drafter threads", 1, 1, 64)
+            target_cores, drafter_cores = _cores(workspace)
             precision = ui_state.one_of(st.selectbox, "precision", "Precision", LEVELS, "high")
             pace = ui_state.number(
                 st.number_input,
@@ -164,10 +165,21 @@ def more(workspace: Workspace, form: RunForm) -> tuple[RunForm, int]:
         max_tokens=cap,
         target_threads=target,
         drafter_threads=drafter,
+        target_cores=target_cores,
+        drafter_cores=drafter_cores,
         precision=precision,
         drafter_pace_ms=pace or None,
     )
     return form, repetitions
+
+
+def _cores(workspace: Workspace) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Cores that each model is held to; none chosen leaves it to the runner."""
+    count = list_devices(workspace)[0].facts.get("logical_cores")
+    known = [str(core) for core in range(count if isinstance(count, int) else 0)]
+    target = ui_state.several("tcores", "Target cores", known, placeholder="left to the runner")
+    drafter = ui_state.several("dcores", "Drafter cores", known, placeholder="left to the runner")
+    return tuple(map(int, target)), tuple(map(int, drafter))
 
 
 def _models(workspace: Workspace, form: RunForm) -> RunForm:

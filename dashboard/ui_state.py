@@ -13,6 +13,7 @@ T = TypeVar("T")
 
 _KEPT = "kept-states"
 _PAGE = "open-page"
+_NEXT = "next-state"
 _UNSEEN = object()
 
 
@@ -23,7 +24,12 @@ def open_page(page: str) -> None:
     st.session_state[_PAGE] = page
     if arrived and not st.query_params.to_dict() and states.get(page):
         st.query_params.from_dict(states[page])
-    states[page] = st.query_params.to_dict()
+    put(**st.session_state.pop(_NEXT, {}))
+
+
+def later(**values: object) -> None:
+    """Change values when the page is drawn next: what changes just before ``st.rerun`` would not reach the browser."""
+    st.session_state[_NEXT] = values
 
 
 def get(name: str, default: str = "") -> str:

@@ -17,9 +17,11 @@ devices, runs, onward = st.columns([4, 5, 4], gap="medium")
 with devices:
     st.subheader("Devices", anchor=False)
     ui_start.devices(workspace)
-with runs, st.container(key="links-runs"):
+with runs:
     st.subheader("Last runs", anchor=False)
-    ui_start.last_runs(workspace)
-with onward, st.container(key="links-onward"):
+    with st.container(key="links-runs"):
+        ui_start.last_runs(workspace)
+with onward:
     st.subheader("Where to go next", anchor=False)
-    ui_start.onward()
+    with st.container(key="links-onward"):
+        ui_start.onward()

@@ -1,0 +1,85 @@
+from dataclasses import replace
+
+import pytest
+
+from as2d_core.profiles import load_profile
+from dashboard.services.devices import find_device
+from dashboard.services.profiles import keep_profile
+
+
+@pytest.fixture
+def calibrated(workspace):
+    """A measured profile of this computer: a phone's costs under its own name."""
+    facts = dict(find_device(workspace).facts)
+    measured = replace(load_profile("k70"), id="this-computer", name="This computer", kind="measured", device=facts)
+    keep_profile(workspace, measured)
+
+
+def test_an_empty_store_compares_budgets_with_a_published_phone(workspace, open_page):
+    app = open_page("budgets")
+    assert {"budgets", "windows"} <= set(app.charts)
+    assert "published" in app.text
+    assert "Selected drafter, b = 12: 24.49 tok/s, gap 2.3 %" in app.text
+    assert "test windows unseen" in app.text
+
+
+def test_a_computer_that_is_not_calibrated_says_so_with_the_button(workspace, open_page):
+    app = open_page("budgets")
+    assert "was not measured yet" in app.text
+    assert not app.button("Calibrate").disabled
+
+
+def test_a_calibrated_computer_comes_first_and_is_not_asked_again(calibrated, open_page):
+    app = open_page("budgets")
+    assert app.widget("selectbox", "Costs of").value == "this-computer"
+    assert "was not measured yet" not in app.text
+    assert "measured" in app.text
+
+
+def test_a_budget_is_selected_by_the_address(workspace, open_page):
+    app = open_page("budgets", b=5)
+    assert "Selected drafter, b = 5:" in app.text
+    ring = next(trace for trace in app.charts["budgets"]["data"] if trace["name"] == "selected")
+    assert ring["x"] == [5]
+
+
+def test_a_budget_that_was_not_replayed_selects_the_frozen_choice(workspace, open_page):
+    assert "Selected drafter, b = 12:" in open_page("budgets", b=999).text
+
+
+def test_costs_that_change_change_the_figures_at_once(workspace, open_page):
+    app = open_page("budgets", b=7)
+    before = app.text
+    app.choose("select_slider", "What if a draft step cost", 4.0)
+    assert app.state["draft"] == "× 4"
+    assert app.text != before
+    app.press("As measured")
+    assert "draft" not in app.state
+    assert app.text == before
+
+
+def test_another_phone_and_split_are_in_the_address(workspace, open_page):
+    app = open_page("budgets", profile="mi14", split="test")
+    assert app.widget("selectbox", "Costs of").value == "mi14"
+    assert "20 windows" in str(app.charts["windows"]["layout"]["annotations"])
+
+
+def test_a_cell_opens_its_window_with_text_recording_and_replay(workspace, open_page):
+    app = open_page("budgets", window="clean_00", cell=5)
+    assert "The target says: oscar talked about the schedule with maria." in app.text
+    assert len(app.test.get("audio")) == 1
+    assert "cell-timeline" in app.charts
+    assert app.links["Look at its rounds"] == "corpus=demo&window=clean_00&profile=k70&b=5"
+    app.press("Close")
+    assert "cell-timeline" not in app.charts
+
+
+def test_a_window_that_is_not_in_the_set_opens_nothing(workspace, open_page):
+    app = open_page("budgets", window="nowhere", cell=5)
+    assert "Click a cell" in app.text
+
+
+def test_the_table_holds_every_budget_and_baseline(workspace, open_page):
+    table = open_page("budgets").test.dataframe[0].value
+    assert {"As²d", "Target-only", "Oracle", "SD K=5"} <= set(table["Method"])
+    assert (table["Method"] == "As²d").sum() == 24

@@ -1,0 +1,127 @@
+import pytest
+
+from dashboard.services.requests import RunForm
+from dashboard.services.running import start_run
+
+
+def wait(workspace, app):
+    job = workspace.jobs.job(app.state["job"])
+    assert job.wait(30)
+    return job
+
+
+def test_everything_has_a_sensible_default(open_page):
+    app = open_page("request")
+    assert app.widget("number_input", "Budget b: most candidates in one verification").value == 7
+    assert app.widget("selectbox", "Window").value == "long_00"
+    assert not app.button("Run").disabled
+    assert "Nothing runs at the moment." in app.text
+
+
+def test_the_recording_is_said_and_can_be_heard(open_page):
+    app = open_page("request", window="clean_00")
+    assert "Said: oscar talked about the schedule with maria." in app.text
+    assert app.widget("selectbox", "Group").value == "Clean speech"
+    assert len(app.test.get("audio")) == 1
+
+
+@pytest.mark.parametrize(
+    ("method", "label"),
+    [("sd", "Width K: the root and K − 1 drafted tokens"), ("specasr", "Most tokens drafted for one verification")],
+)
+def test_each_method_has_its_own_parameter(open_page, method, label):
+    app = open_page("request", method=method)
+    labels = [widget.label for widget in app.test.number_input]
+    assert label in labels
+    assert not any(name.startswith("Budget") for name in labels)
+
+
+def test_nonsense_in_the_address_means_the_defaults(open_page):
+    app = open_page("request", window="no_such", method="magic", budget="lots", source="telepathy", device="moon")
+    assert app.widget("selectbox", "Window").value == "long_00"
+    assert app.widget("number_input", "Budget b: most candidates in one verification").value == 7
+
+
+def test_a_number_out_of_range_is_cut_to_the_range(open_page):
+    app = open_page("request", budget=5000)
+    assert app.widget("number_input", "Budget b: most candidates in one verification").value == 63
+
+
+def test_a_choice_is_in_the_address_only_when_it_is_no_default(open_page):
+    app = open_page("request")
+    assert app.state == {}
+    app.choose("number_input", "Budget b: most candidates in one verification", 5)
+    assert app.state == {"budget": "5"}
+    app.choose("number_input", "Budget b: most candidates in one verification", 7)
+    assert app.state == {}
+
+
+def test_a_run_is_started_as_asked_and_its_job_is_in_the_address(workspace, open_page):
+    app = open_page("request", window="clean_01", method="sd", width=6).press("Run")
+    requests = [run.request for run in wait(workspace, app).runs]
+    assert [(r.method, r.width, r.audio.window_id) for r in requests][-1] == ("sd", 6, "clean_01")
+    assert app.state["window"] == "clean_01"
+
+
+def test_all_methods_run_on_the_same_recording_and_stand_side_by_side(workspace, open_page):
+    app = open_page("request", window="clean_01").press("Run all methods")
+    job = wait(workspace, app)
+    assert [run.request.method for run in job.runs] == ["target-only", "sd", "specasr", "as2d"]
+    app.run()
+    assert f"methods-{job.id}" in app.charts
+    assert list(app.test.dataframe[0].value["Method"]) == ["Target-only", "SD K=8", "SpecASR", "As²d b=7"]
+
+
+def test_a_second_tab_shows_the_running_job_again(workspace, open_page):
+    job = start_run(workspace, RunForm(window_id="clean_00", instruction="slow 100"), with_reference=False)
+    try:
+        for state in ({}, {"job": job.id}):
+            app = open_page("request", **state)
+            assert "As²d b=7" in app.text
+            assert app.button("Run").disabled
+            assert not app.button("Cancel").disabled
+    finally:
+        job.cancel()
+        job.wait(30)
+
+
+def test_cancel_ends_the_job_and_keeps_what_was_run(workspace, open_page):
+    job = start_run(workspace, RunForm(window_id="clean_00", instruction="slow 500"), with_reference=False)
+    app = open_page("request", job=job.id)
+    app.press("Cancel")
+    assert job.wait(30)
+    assert job.state == "cancelled"
+    assert not app.run().button("Run").disabled
+
+
+def test_a_finished_job_links_to_its_timeline_and_to_the_budgets(workspace, open_page):
+    app = open_page("request", window="clean_01").press("Run")
+    run_id = wait(workspace, app).runs[-1].request.run_id
+    links = app.run().links
+    assert links["Timeline of As²d b=7"] == f"run={run_id}"
+    assert "Which budget is best?" in links
+
+
+def test_a_job_of_another_process_says_where_its_runs_are(open_page):
+    app = open_page("request", job="j20200101-000000-abcdef01")
+    assert "Job j20200101-000000-abcdef01 is not known to this program any more." in app.text
+    assert not app.button("Run").disabled
+
+
+def test_a_failed_run_says_why_in_one_sentence(workspace, open_page):
+    job = start_run(workspace, RunForm(window_id="clean_00", instruction="fail"), with_reference=False)
+    assert job.wait(30)
+    assert "The model is unwell." in open_page("request", job=job.id).text
+
+
+def test_a_folder_that_is_no_model_is_refused_with_a_sentence(open_page, tmp_path):
+    app = open_page("request")
+    app.choose("text_input", "Add an MNN model folder of this computer", str(tmp_path / "nothing"))
+    app.press("Check and add")
+    assert f"There is no model folder at {tmp_path / 'nothing'}." in app.text
+
+
+def test_without_a_recording_of_ones_own_nothing_can_be_run(open_page):
+    app = open_page("request", source="file")
+    assert "Nothing was recorded or uploaded yet." in app.text
+    assert app.button("Run").disabled

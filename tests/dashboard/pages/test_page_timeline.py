@@ -1,0 +1,137 @@
+import pytest
+from page_samples import HOSTILE
+
+
+def test_an_empty_store_leads_to_the_request_page(open_page):
+    app = open_page("timeline")
+    assert "There is no run yet." in app.text
+    assert "Run a method" in app.links
+    assert app.charts == {}
+
+
+def test_the_newest_run_is_shown_when_none_is_named(keep, open_page):
+    keep("older", created_at="2026-03-01T10:00:00+00:00")
+    keep("newer", created_at="2026-03-02T10:00:00+00:00")
+    app = open_page("timeline")
+    assert "run newer" in app.text
+    assert set(app.charts) == {"overview", "detail", "account"}
+
+
+def test_the_gain_is_against_target_only_on_the_same_work(keep, open_page):
+    keep("alone", method="target-only")
+    keep("ours")
+    assert "against target-only" in open_page("timeline", run="ours").text
+
+
+def test_a_run_is_named_by_the_address(keep, open_page):
+    keep("a-run")
+    keep("b-run", created_at="2026-03-02T10:00:00+00:00")
+    assert "run a-run" in open_page("timeline", run="a-run").text
+
+
+def test_an_unknown_run_is_a_sentence_and_the_newest_is_shown(keep, open_page):
+    keep("a-run")
+    text = open_page("timeline", run="a-rum").text
+    assert "Did you mean 'a-run'?" in text
+    assert "run a-run" in text
+
+
+def test_a_failed_run_says_how_far_it_got_and_draws_nothing(keep, open_page):
+    keep("broken", status="failed", error="The model is unwell.")
+    app = open_page("timeline", run="broken")
+    assert "Decoding never began: The model is unwell." in app.text
+    assert app.charts == {}
+
+
+def test_a_run_that_broke_off_shows_what_there_is(keep, open_page):
+    keep("cut", keep=12)
+    app = open_page("timeline", run="cut")
+    assert "The record is not complete" in app.text
+    assert "So far:" in app.text
+    assert "detail" in app.charts
+
+
+def test_the_range_in_the_address_is_what_the_detail_shows(keep, open_page):
+    keep("a")
+    app = open_page("timeline", run="a", **{"from": 100, "to": 300})
+    assert app.charts["detail"]["layout"]["xaxis"]["range"] == [100, 300]
+
+
+@pytest.mark.parametrize("ends", [("300", "100"), ("x", "y"), ("-5", "1e9")])
+def test_a_range_that_is_none_shows_the_whole_run(keep, open_page, ends):
+    keep("a")
+    app = open_page("timeline", run="a", **{"from": ends[0], "to": ends[1]})
+    assert app.charts["detail"]["layout"]["xaxis"]["range"][0] == 0
+    assert app.button("Whole run").disabled
+
+
+def test_a_range_that_reaches_beyond_the_run_is_cut_to_it(keep, open_page):
+    keep("a")
+    app = open_page("timeline", run="a", **{"from": 700, "to": 900_000})
+    low, high = app.charts["detail"]["layout"]["xaxis"]["range"]
+    assert low == 700
+    assert high < 720
+
+
+def test_zooming_is_in_the_address_with_the_run_it_belongs_to(keep, open_page):
+    keep("a")
+    app = open_page("timeline").press("Zoom in")
+    assert app.state["run"] == "a"
+    low, high = int(app.state["from"]), int(app.state["to"])
+    app.press("Later")
+    assert int(app.state["from"]) > low
+    assert int(app.state["to"]) - int(app.state["from"]) == pytest.approx(high - low, abs=1)
+    app.press("Whole run")
+    assert app.state == {"run": "a"}
+
+
+def test_an_open_round_shows_its_candidates_and_leads_to_its_neighbours(keep, open_page):
+    keep("a")
+    app = open_page("timeline", run="a", round=2)
+    assert "round 2 of" in app.text.replace("  ", " ")
+    app.press("Next round")
+    assert app.state["round"] == "3"
+    app.press("Close")
+    assert "round" not in app.state
+
+
+def test_a_round_that_the_run_does_not_have_opens_nothing(keep, open_page):
+    keep("a")
+    assert "Click a round" in open_page("timeline", run="a", round=4000).text
+
+
+def test_tokens_are_text_whatever_they_hold(keep, open_page):
+    keep("a", words=HOSTILE)
+    app = open_page("timeline", run="a", round=2, said=1)
+    assert "<img" not in app.html
+    assert "onerror=alert(1)" in app.text
+    assert all("<img" not in str(trace.get("hovertext")) for trace in app.charts["detail"]["data"])
+
+
+def test_a_window_can_be_replayed_by_the_address(open_page):
+    app = open_page("timeline", corpus="demo", window="clean_00", profile="k70", b=5)
+    assert "the decisions are real, the times are computed" in app.text
+    assert "replayed" in app.text
+    assert "As²d b=5" in app.text
+
+
+def test_a_replay_that_cannot_be_is_a_sentence(open_page):
+    app = open_page("timeline", corpus="demo", window="clean_99", profile="k70", b=5)
+    assert "There is no window named 'clean_99'" in app.text
+    assert app.charts == {}
+
+
+def test_a_replay_gives_way_to_the_runs_of_the_store(keep, open_page):
+    keep("a")
+    app = open_page("timeline", corpus="demo", window="clean_00", profile="k70", b=5)
+    app.press("Show a run of the store instead")
+    assert app.state == {}
+    assert "run a" in app.text
+
+
+def test_many_runs_fill_the_picker_newest_first(keep, open_page):
+    for number in range(12):
+        keep(f"run-{number:02d}", created_at=f"2026-03-{number + 1:02d}T10:00:00+00:00")
+    options = open_page("timeline").widget("selectbox", "Run").options
+    assert len(options) == 12
+    assert options[0].startswith("2026-03-12")

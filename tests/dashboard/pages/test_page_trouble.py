@@ -1,0 +1,49 @@
+"""What every page does when the store cannot be opened."""
+
+import subprocess
+import sys
+
+import pytest
+
+from dashboard.services.workspace import close_workspace, user_folders
+
+PAGES = ("start", "request", "timeline", "budgets", "runs")
+HOLDER = (
+    "import sys; from datastore.store import Store; s = Store.open(sys.argv[1]); print('open', flush=True); input()"
+)
+
+
+@pytest.fixture
+def held(data_folder):
+    """A data folder that another process holds."""
+    command = [sys.executable, "-c", HOLDER, str(data_folder)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout.readline() == "open\n"
+        yield other
+        other.stdin.close()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_store_held_by_another_process_is_a_sentence_that_names_it(held, open_page, name):
+    app = open_page(name)
+    assert f"is held by process {held.pid}" in app.text
+    assert [button.label for button in app.test.button] == ["Try again"]
+
+
+def test_the_page_comes_back_when_the_other_process_is_gone(held, open_page):
+    app = open_page("runs")
+    held.stdin.close()
+    held.wait(20)
+    app.press("Try again")
+    assert "There is no run yet." in app.text
+
+
+def test_a_damaged_store_can_be_made_anew_from_its_logs(data_folder, keep, open_page):
+    keep("a")
+    close_workspace()
+    user_folders().database.write_bytes(b"no database at all " * 1000)
+    app = open_page("runs")
+    assert "is damaged" in app.text
+    app.press("Make a new database from the run logs")
+    assert list(app.test.dataframe[0].value["Run"]) == ["a"]
+    assert "Rebuilt with 1 runs" in app.text
