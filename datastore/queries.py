@@ -6,6 +6,7 @@ that suggests the nearest one.
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, date, datetime, time
 from functools import cache
@@ -316,7 +317,7 @@ def where_clause(store: Store, where: RunFilter) -> tuple[str, list[Any]]:
             values.extend(names)
 
     if where.run_ids:
-        one_of("run_no", [find_run(store.read, name, where.bin == "only").run_no for name in where.run_ids])
+        one_of("run_no", [_run_no(store, name, where.bin) for name in where.run_ids])
     asked = {
         "method": where.methods, "device": where.devices, "window": where.windows, "status": where.statuses,
         "label": where.labels, "group": where.groups, "target": where.targets, "drafter": where.drafters,
@@ -351,6 +352,13 @@ def where_clause(store: Store, where: RunFilter) -> tuple[str, list[Any]]:
 def row_as_json(row: RunRow) -> dict[str, Any]:
     """A row as plain values."""
     return {k: v.isoformat() if isinstance(v, datetime) else v for k, v in asdict(row).items()}
+
+
+def _run_no(store: Store, run_id: str, where: str) -> int:
+    if where == "with":
+        with suppress(RunNotFoundError):
+            return find_run(store.read, run_id, in_bin=True).run_no
+    return find_run(store.read, run_id, in_bin=where == "only").run_no
 
 
 def _check_known(store: Store, what: str, names: Sequence[str]) -> None:

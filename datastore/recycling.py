@@ -13,6 +13,7 @@ from datastore.errors import LogMissingError, RunConflictError
 from datastore.files import move_durably, sync_folder, translated_os
 from datastore.ingest import delete_rows
 from datastore.lookup import Found, find_run, of_cursor
+from datastore.queries import RunFilter, RunRow, list_runs
 from datastore.store import Store
 
 
@@ -44,6 +45,11 @@ def restore_run(store: Store, run_id: str) -> Path:
         return _move(cursor, found, store.folders.bin, store.folders.runs, None)
 
     return store.write(job)
+
+
+def list_bin(store: Store) -> list[RunRow]:
+    """Runs in the bin, the last one thrown away first."""
+    return list_runs(store, RunFilter(bin="only"), order_by="binned_at", limit=None)
 
 
 def empty_bin(store: Store, run_ids: Sequence[str] | None = None) -> int:

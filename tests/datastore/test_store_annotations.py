@@ -8,7 +8,7 @@ from datastore.annotations import add_tag, get_annotations, list_tags, meta_path
 from datastore.errors import LogMissingError, RunConflictError, RunNotFoundError, StoreError
 from datastore.ingest import ingest_run
 from datastore.queries import RunFilter, count_runs, get_run, list_runs
-from datastore.recycling import delete_run, empty_bin, restore_run
+from datastore.recycling import delete_run, empty_bin, list_bin, restore_run
 from datastore.store import Store
 from datastore.verify import verify
 
@@ -84,8 +84,8 @@ def test_a_deleted_run_is_hidden_and_comes_back_whole(filled):
     assert not log.exists()
     assert (filled.folders.bin / "run-1.ndjson").read_bytes() == content
     assert count_runs(filled) == 1
-    [row] = list_runs(filled, RunFilter(bin="only"))
-    assert row.binned_at is not None
+    [row] = list_bin(filled)
+    assert (row.run_id, row.binned_at is None) == ("run-1", False)
     with pytest.raises(RunNotFoundError, match="in the bin"):
         get_run(filled, "run-1")
     with pytest.raises(RunNotFoundError):

@@ -59,7 +59,7 @@ def ids(store, **asked):
     [
         ({}, ["2025-a", "2025-b", "2025-c", "2025-d", "other", "ref"]),
         ({"bin": "only"}, ["gone"]),
-        ({"bin": "with", "run_ids": ("ref",)}, ["ref"]),
+        ({"bin": "with", "run_ids": ("ref", "gone")}, ["gone", "ref"]),
         ({"methods": ("sd",)}, ["2025-b"]),
         ({"methods": ("sd", "target-only")}, ["2025-b", "ref"]),
         ({"methods": ("specasr",)}, []),
