@@ -5,7 +5,7 @@ import pytest
 import sample_runs
 
 from datastore.annotations import add_tag, get_annotations, meta_path, set_notes
-from datastore.errors import StoreBusyError, StoreLockedError
+from datastore.errors import DiskFullError, StoreBusyError, StoreDamagedError, StoreLockedError
 from datastore.ingest import ingest_run
 from datastore.library import SelfTestKey, get_profile, get_self_test, put_profile, put_self_test
 from datastore.lock import FolderLock
@@ -139,3 +139,21 @@ def test_a_store_another_process_holds_is_not_rebuilt(closed, monkeypatch):
         with pytest.raises(StoreLockedError):
             rebuild(closed)
     FolderLock(closed / "as2d.lock").release()
+
+
+def test_a_rebuild_that_breaks_off_at_the_swap_is_simply_done_again(closed, monkeypatch):
+    """The worst moment: the damaged file is set aside, the new one not yet in its place."""
+    (closed / "as2d.duckdb").write_bytes(b"not a database")
+    from datastore import rebuild as module
+
+    def full(_new, database):
+        raise DiskFullError(f"There is no room left to write {database}.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(module, "swap_in", full)
+        with pytest.raises(DiskFullError):
+            rebuild(closed)
+    with pytest.raises(StoreDamagedError, match="is gone, but"):
+        Store.open(closed)
+    assert rebuild(closed).runs == 3
+    assert len(list(closed.glob("as2d.damaged-*"))) == 1
