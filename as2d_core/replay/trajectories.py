@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from as2d_core.errors import TrajectoryError, unknown_name
+from as2d_core.replay.synthetic import GENERATED_IDS, generated_corpus
 from as2d_core.replay.windows import DrafterTrajectory, TrajectorySet, WindowTrajectory
 
 __all__ = [
@@ -55,21 +56,27 @@ _NULLABLE = frozenset({"audio_sha256", "confidences", "agrees", "prefix_confiden
 
 
 def corpus_ids() -> list[str]:
-    """Ids of the packaged trajectory sets."""
+    """Ids of the packaged trajectory sets, then of the generated ones."""
     folder = files(__package__).joinpath("data")
-    if not folder.is_dir():
-        return []
-    return sorted(f.name.removesuffix(".parquet") for f in folder.iterdir() if f.name.endswith(".parquet"))
+    found = folder.iterdir() if folder.is_dir() else ()
+    return [
+        *sorted(f.name.removesuffix(".parquet") for f in found if f.name.endswith(".parquet")),
+        *GENERATED_IDS,
+    ]
 
 
 def load_corpus(id_or_path: str | Path) -> TrajectorySet:
-    """A packaged trajectory set by its id, or any trajectory file by its path.
+    """A packaged or generated trajectory set by its id, or any trajectory file by its path.
+
+    Generated sets are kept in memory: loading one again costs nothing.
 
     Raises:
         UnknownNameError: there is no packaged set of that id, and it names no file.
         TrajectoryError: the file cannot be read, or holds a malformed set.
     """
     name = str(id_or_path)
+    if name in GENERATED_IDS:
+        return generated_corpus(name)
     if name in corpus_ids():
         with as_file(files(__package__).joinpath("data", f"{name}.parquet")) as path:
             return read_corpus(path)
