@@ -116,11 +116,7 @@ class Coordinator:
 
     def _relay(self, job: Any, relay: "_Relay") -> tuple[Outcome | None, str | None, str | None]:
         run_id = job.request.run_id
-        pipe = self._connect()
-        try:
-            pipe.send(("run", job))
-        except (BrokenPipeError, OSError) as error:
-            raise self._lost("starting") from error
+        pipe = self._hand_over(job)
         heard = time.monotonic()
         cancelled_at: float | None = None
         telemetry = Telemetry()
@@ -154,16 +150,37 @@ class Coordinator:
                     "it was stopped."
                 )
 
+    def _hand_over(self, job: Any) -> Connection:
+        """Give the target process its next run; one that died while nobody needed it is replaced."""
+        try:
+            return self._offer(job)
+        except (EOFError, OSError):
+            self._lost("idle")
+        try:
+            return self._offer(job)
+        except (EOFError, OSError) as error:
+            raise self._lost("starting") from error
+
+    def _offer(self, job: Any) -> Connection:
+        pipe = self._connect()
+        pipe.send(("run", job))
+        if not pipe.poll(self._silence_deadline_s):
+            self._kill()
+            raise _TargetLostError(f"The target process did not start within {self._silence_deadline_s:g} s.")
+        pipe.recv()  # it says that it has taken the run, before anything can go wrong with it
+        return pipe
+
     def _connect(self) -> Connection:
         if self._pipe is not None and self._process.is_alive():
             return self._pipe
         context = multiprocessing.get_context("spawn")
-        self._pipe, far = context.Pipe()
+        near, far = context.Pipe()
         # Not a daemon: it has a child of its own, the drafter.
-        self._process = context.Process(target=target_worker.main, args=(far,), name="as2d-target")
-        self._process.start()
+        process = context.Process(target=target_worker.main, args=(far,), name="as2d-target")
+        process.start()
         far.close()
-        return self._pipe
+        self._process, self._pipe = process, near
+        return near
 
     def _kill(self) -> None:
         self._process.kill()
@@ -173,8 +190,10 @@ class Coordinator:
         self._process = self._pipe = None
 
     def _lost(self, stage: str) -> "_TargetLostError":
-        self._process.join(1.0)
-        code = self._process.exitcode
+        code = None
+        if self._process is not None:
+            self._process.join(1.0)
+            code = self._process.exitcode
         self._process = self._pipe = None
         return _TargetLostError(f"The target process ended while it was {stage}: {exit_reason(code)}.")
 

@@ -41,6 +41,7 @@ def main(pipe: Connection) -> None:
             session.leave()
         if message[0] == "run":
             try:
+                pipe.send(("taken",))
                 session.run(message[1])
             except (BrokenPipeError, EOFError):
                 session.leave()

@@ -49,11 +49,19 @@ def test_a_target_killed_while_decoding_leaves_the_tokens_that_were_written(runn
 
 def test_a_target_killed_while_loading_ends_the_run_with_the_signal(start_runner, ask):
     runner = start_runner()
-    runner.send(ask())
-    kill(runner.target_pid())
+    runner.send(ask(exact_widths=None))
+    target = runner.target_pid()
+    time.sleep(1.0)
+    kill(target)
     error = runner.record().end.error
-    stages = ("starting", "loading the models and testing widths")
-    assert error in [f"The target process ended while it was {stage}: {KILLED}." for stage in stages]
+    assert error == f"The target process ended while it was loading the models and testing widths: {KILLED}."
+
+
+def test_a_target_killed_while_idle_is_replaced(runner, ask, reference):
+    wanted = reference()
+    kill(runner.target_pid())
+    record = runner.run(ask("as2d", budget=3))
+    assert (record.status, tuple(record.tokens)) == ("eos", wanted)
 
 
 def test_the_run_after_a_killed_target_is_exact(runner, ask, reference):
