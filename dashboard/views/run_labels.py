@@ -16,7 +16,11 @@ GROUP_NAMES: Mapping[str, str] = {
     "new_voice": "Voices not trained on",
     "long": "Long recordings",
 }
-TASK_NAMES: Mapping[str, str] = {"transcribe": "", "translate": "Translate into German", "answer": "Answer a question"}
+TASK_NAMES: Mapping[str, str] = {
+    "transcribe": "",
+    "translate": "Translate into German",
+    "question": "Answer a question",
+}
 
 
 def run_label(row: Mapping[str, Any]) -> str:
