@@ -52,6 +52,10 @@ class SelectionError(As2dError):
     """A budget cannot be selected from what was given."""
 
 
+class PublishedError(As2dError):
+    """A published figure or its formula is malformed, or has no value."""
+
+
 class UnknownNameError(As2dError):
     """A name is not in the catalogue; the message suggests the nearest one."""
 

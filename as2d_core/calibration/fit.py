@@ -46,7 +46,8 @@ def fit_profile(records: Sequence[RunRecord], profile_id: str, name: str) -> Pro
     if 1 not in idle:
         raise ProfileError("The calibration holds no verification of width 1; run it again to its end.")
     ratios = concurrent_ratios(idle, concurrent)
-    median = float(np.median([r.ratio for r in ratios if r.observations >= LEAST_OBSERVATIONS] or [1.0]))
+    eligible = [r.ratio for r in ratios if r.observations >= LEAST_OBSERVATIONS]
+    median = float(np.median(eligible or [1.0]))
     spread = {f"verify_idle_ms.{k}": Spread.of(tuple(v)) for k, v in idle.items()}
     verify_concurrent: dict[int, float] = {}
     extrapolated = []
@@ -93,6 +94,7 @@ def fit_profile(records: Sequence[RunRecord], profile_id: str, name: str) -> Pro
         refresh_token_ms=refresh[1] if refresh else None,
         search_max_budget=max(idle) - 1,
         extrapolated_concurrent=tuple(extrapolated),
+        concurrent_ratio_extremes=(min(eligible), max(eligible)) if eligible else None,
         exact_widths=target.widths,
         device=dict(first.header.device),
         models={

@@ -61,6 +61,8 @@ def profile_from_json(body: Any) -> Profile:
     for name in _WIDTH_LISTS:
         if values.get(name) is not None:
             values[name] = tuple(values[name])
+    extremes = body.get("concurrent_ratio_extremes")
+    values["concurrent_ratio_extremes"] = None if extremes is None else (float(extremes[0]), float(extremes[1]))
     values["models"] = {k: ProfiledModel(**v) for k, v in body.get("models", {}).items()}
     values["provenance"] = {k: Provenance(**v) for k, v in body.get("provenance", {}).items()}
     values["spread"] = {
@@ -113,6 +115,7 @@ def _faults(body: Mapping[str, Any]) -> Iterator[str]:
             isinstance(value, list | tuple) and all(_whole(width, 1) for width in value)
         ):
             yield f"{name} is {value!r}; it must be a list of widths."
+    yield from _extremes_faults(body.get("concurrent_ratio_extremes"))
     yield from _description_faults(body)
 
 
@@ -138,6 +141,14 @@ def _width_cost_faults(name: str, value: Any) -> Iterator[str]:
             yield from _cost_faults(f"{name}.{width}", cost, zero_allowed=False)
     if not {"1", 1} & set(value):
         yield f"{name} has no cost at K = 1; a round without candidates could not be priced."
+
+
+def _extremes_faults(value: Any) -> Iterator[str]:
+    if value is None:
+        return
+    numbers = isinstance(value, list | tuple) and [v for v in value if isinstance(v, int | float) and v is not True]
+    if not numbers or len(value) != 2 or len(numbers) != 2 or not 0 < numbers[0] <= numbers[1] < math.inf:
+        yield f"concurrent_ratio_extremes is {value!r}; it must be two ratios above zero, the least first."
 
 
 def _description_faults(body: Mapping[str, Any]) -> Iterator[str]:

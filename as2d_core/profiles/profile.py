@@ -108,6 +108,8 @@ class Profile:
     """Widths whose idle cost was not measured at that width."""
     extrapolated_concurrent: tuple[int, ...] = ()
     """Widths whose concurrent cost was not measured at that width."""
+    concurrent_ratio_extremes: tuple[float, float] | None = None
+    """Least and greatest measured ratio of concurrent to idle verification; ``None`` = not known."""
     exact_widths: tuple[int, ...] | None = None
     """Widths whose rows are bit-equal on this device; ``None`` = not tested."""
     device: Mapping[str, Any] = field(default_factory=dict)

@@ -58,6 +58,11 @@ def gap_percent(selected_tps: float | None, oracle_tps: float | None) -> float |
     return None if selected_tps is None or oracle_tps is None else 100 * (1 - selected_tps / oracle_tps)
 
 
+def gain_percent(tps: float | None, reference_tps: float | None) -> float | None:
+    """Pooled TPS above a reference's: 100 (tps / reference - 1)."""
+    return None if tps is None or reference_tps is None else 100 * (tps / reference_tps - 1)
+
+
 def tps_ratio(time_ms: Floats, reference_ms: Floats) -> Floats:
     """[W] TPS against a reference that committed the same tokens; 1 where neither took any time."""
     with np.errstate(divide="ignore", invalid="ignore"):

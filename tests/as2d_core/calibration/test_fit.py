@@ -83,6 +83,20 @@ def test_widths_with_fewer_than_five_concurrent_observations_take_the_median_rat
     assert profile.provenance["verify_concurrent_ms.3"].kind == "fitted"
 
 
+def test_the_extremes_of_the_concurrent_ratio_are_kept_for_sensitivity():
+    uneven = [
+        replace(s, value_ns=round(s.value_ns * 0.75)) if s.name == "verify" and s.running and s.width == 2 else s
+        for s in samples()
+    ]
+    profile = fit_profile([record(uneven)], "phone", "A phone")
+    assert profile.concurrent_ratio_extremes == pytest.approx((0.9, 1.2))
+
+
+def test_without_enough_observations_no_extremes_are_known():
+    alone = [s for s in samples() if not (s.name == "verify" and s.running)]
+    assert fit_profile([record(alone)], "phone", "A phone").concurrent_ratio_extremes is None
+
+
 def test_ratios_below_one_are_kept():
     ratios = concurrent_ratios({1: [10.0], 2: [10.0]}, {1: [9.0], 2: [11.0]})
     assert [r.ratio for r in ratios] == pytest.approx([0.9, 1.1])
