@@ -27,16 +27,20 @@ MOST_COMPARED = 12
 
 
 def job_shown(workspace: Workspace, device_id: str) -> Job | None:
-    """The job that the query string names, or else the one that runs on the device."""
+    """The job that the query string names, or else the one that runs on the device, or else the last one."""
     running = workspace.jobs.active(device_id)
     asked = ui_state.get("job")
     if not asked:
-        return running
+        return running or next((job for job in workspace.jobs.jobs() if _decodes(job, device_id)), None)
     try:
         return workspace.jobs.job(asked)
     except UnknownJobError:
         ui.box("note", f"Job {asked} is not known to this program any more.", "Its runs are in the store, see Runs.")
         return running
+
+
+def _decodes(job: Job, device_id: str) -> bool:
+    return job.device_id == device_id and job.runs[0].request.method in METHODS
 
 
 def watch(workspace: Workspace, job: Job) -> None:

@@ -31,6 +31,8 @@ ORDERS: dict[str, tuple[str, bool]] = {
     "By window": ("window_id", False),
     "By method": ("method", False),
 }
+LAST = ("Device", "Run")
+"""Columns that give way where there is little room."""
 FORMATS = {"csv": "CSV", "parquet": "Parquet", "ndjson": "NDJSON logs"}
 
 
@@ -116,6 +118,7 @@ def table(rows: Sequence[RunRow], key: str) -> list[RunRow]:
         height=min(ROW_PX * (len(rows) + 1) + 3, HIGHEST_PX),
         on_select="rerun",
         selection_mode="multi-row",
+        column_order=[*(name for name in info.table.columns if name not in LAST), *LAST],
         key=f"{key}-{hash(info.run_ids)}",
         column_config={name: st.column_config.Column(help=text) for name, text in info.help.items()},
     )

@@ -18,7 +18,25 @@ def test_the_colours_of_the_pages_are_those_of_the_figures(name):
     assert page["secondaryBackgroundColor"] == theme.surface
     assert page["textColor"] == theme.text
     assert page["borderColor"] == theme.grid
-    assert page["primaryColor"] == theme.role("target")
+
+
+def contrast(one, other):
+    """Ratio of relative luminances as WCAG defines it."""
+
+    def luminance(colour):
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("name", ["light", "dark"])
+def test_buttons_can_be_read(name):
+    page = CONFIG["theme"][name]
+    assert contrast(page["primaryColor"], "#FFFFFF") >= 4
+    assert contrast(page["primaryColor"], page["backgroundColor"]) >= 4
 
 
 def test_the_font_is_the_same():
