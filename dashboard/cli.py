@@ -21,6 +21,7 @@ from dashboard import (
     cli_calibrate,
     cli_collect,
     cli_models,
+    cli_profile,
     cli_run,
     cli_runs,
     cli_store,
@@ -29,7 +30,17 @@ from dashboard import (
 from dashboard.cli_output import Answer, plain
 from dashboard.services.workspace import close_workspace
 
-COMMANDS = (cli_run, cli_runs, cli_validate, cli_budgets, cli_calibrate, cli_collect, cli_store, cli_models)
+COMMANDS = (
+    cli_run,
+    cli_runs,
+    cli_validate,
+    cli_budgets,
+    cli_calibrate,
+    cli_collect,
+    cli_profile,
+    cli_store,
+    cli_models,
+)
 FAILED, NOT_UNDERSTOOD, CRASHED, INTERRUPTED = 1, 2, 70, 130
 
 EPILOG = """examples:

@@ -1,6 +1,8 @@
 """What do commands share? Their answers as one document or one text, the workspace, and waiting for a job."""
 
 import argparse
+import csv
+import io
 import math
 import sys
 from collections.abc import Mapping, Sequence
@@ -9,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from as2d_core.errors import RequestError
 from dashboard.services.workspace import Workspace, open_workspace
 from device_bridge.jobs import Job
 
@@ -69,6 +72,28 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
         return "  ".join(aligned).rstrip()
 
     return "\n".join([line(list(headings)), *map(line, cells)])
+
+
+def add_csv(parser: argparse.ArgumentParser) -> None:
+    """Add ``--csv`` to a command; ``rows_as_text`` obeys it."""
+    parser.add_argument("--csv", action="store_true", help="print comma-separated values and nothing else")
+
+
+def rows_as_text(options: argparse.Namespace, text: str, headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """``text``, or with ``--csv`` the rows in full precision; a missing value is an empty field.
+
+    Raises:
+        RequestError: ``--json`` was given, too.
+    """
+    if not options.csv:
+        return text
+    if options.json:
+        raise RequestError("--json and --csv cannot both be printed; give one of them.")
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(headings)
+    writer.writerows([["" if plain(value) is None else plain(value) for value in row] for row in rows])
+    return out.getvalue().rstrip("\n")
 
 
 def number(value: float | None, unit: str = "", digits: int = 2) -> str:

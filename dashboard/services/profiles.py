@@ -5,17 +5,38 @@ No store is opened, so that profiles can be used while another program holds it.
 
 import json
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from as2d_core.errors import ProfileError, unknown_name
 from as2d_core.profiles import catalogue
-from as2d_core.profiles.codec import profile_from_json, profile_to_json
+from as2d_core.profiles.codec import profile_from_json, profile_to_json, profile_warnings
+from as2d_core.profiles.comparison import ComparedCost, CostRow, compare_profiles, cost_rows
 from as2d_core.profiles.profile import Profile
 from dashboard.services.workspace import Workspace
 from datastore.files import safe_name
 from datastore.library import PROFILE_SUFFIX, list_profiles, put_profile, read_profile_file
 from datastore.locations import Folders
 from datastore.run_row import device_key
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileReport:
+    """A profile, cost by cost."""
+
+    profile: Profile
+    rows: tuple[CostRow, ...]
+    warnings: tuple[str, ...]
+    """What looks odd, or is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProfilePair:
+    """Two profiles, cost by cost."""
+
+    first: Profile
+    second: Profile
+    rows: tuple[ComparedCost, ...]
 
 
 def profile_ids(folders: Folders) -> list[str]:
@@ -45,6 +66,59 @@ def load_profile(folders: Folders, name: str) -> Profile:
     if path.suffix == ".json" or path.is_file():
         return catalogue.read_profile(path)
     raise unknown_name("profile", name, profile_ids(folders))
+
+
+def show_profile(folders: Folders, name: str) -> ProfileReport:
+    """A profile by its id or file, with the origin of every value and what looks odd.
+
+    Raises:
+        UnknownNameError: there is none; suggests the nearest id.
+        ProfileError: it is malformed.
+    """
+    profile = load_profile(folders, name)
+    return ProfileReport(profile, cost_rows(profile), tuple(profile_warnings(profile)))
+
+
+def pair_profiles(folders: Folders, first: str, second: str) -> ProfilePair:
+    """Two profiles by their ids or files.
+
+    Raises:
+        UnknownNameError: one is not there; suggests the nearest id.
+        ProfileError: one is malformed.
+    """
+    a, b = load_profile(folders, first), load_profile(folders, second)
+    return ProfilePair(a, b, compare_profiles(a, b))
+
+
+def import_profile(workspace: Workspace, path: Path, *, replace: bool = False) -> ProfileReport:
+    """Check a profile file and keep it under its id.
+
+    Raises:
+        ProfileError: the file has a fault (all are listed), or its id is taken and not to be replaced.
+        StoreError: it cannot be written.
+    """
+    profile = catalogue.read_profile(path)
+    if not replace and profile.id in profile_ids(workspace.folders) and profile.id not in catalogue.profile_ids():
+        raise ProfileError(f"A profile {profile.id!r} is kept already; replace it, or give the new one another id.")
+    keep_profile(workspace, profile)
+    return ProfileReport(profile, cost_rows(profile), tuple(profile_warnings(profile)))
+
+
+def export_profile(folders: Folders, name: str, path: Path, *, replace: bool = False) -> Profile:
+    """Write a profile to a file that ``import_profile`` reads.
+
+    Raises:
+        UnknownNameError: there is none; suggests the nearest id.
+        ProfileError: it is malformed, or the file is there already or cannot be written.
+    """
+    profile = load_profile(folders, name)
+    if path.exists() and not replace:
+        raise ProfileError(f"{path} is there already; replace it, or give another name.")
+    try:
+        catalogue.write_profile(profile, path)
+    except OSError as error:
+        raise ProfileError(f"{path} cannot be written: {error.strerror or error}.") from error
+    return profile
 
 
 def keep_profile(workspace: Workspace, profile: Profile) -> None:
