@@ -10,7 +10,6 @@ multiplications and divisions, and no function whose last digit a platform may c
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from math import fsum
@@ -39,16 +38,6 @@ _SELECTION_WINDOWS = (10, 20)
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True)
-class Stretch:
-    """What the drafter does where it errs."""
-
-    wrong: int
-    """Tokens of its own that it writes."""
-    skipped: int
-    """Target tokens that it leaves out."""
 
 
 @lru_cache(maxsize=len(GENERATED_IDS))
@@ -126,13 +115,16 @@ def _windows(
     total = int(lengths.sum())
     targets = draws.of_table(_ranks(parameters), total)
     agrees = _agrees(draws, parameters, lengths, rates)
-    stretches = _stretches(draws, parameters, group.short_share, total)
+    wrong, skipped = _stretches(draws, parameters, group.short_share, total)
     low = draws.below(np.where(agrees, parameters.prefix_low_right, parameters.prefix_low_wrong), total)
     offsets = [0, *np.cumsum(lengths).tolist()]
     sources = []
     for w, (start, end) in enumerate(pairwise(offsets)):
         ends = end if w >= count - capped else end - 1
-        sources.append(_source(agrees[start:end].tolist(), stretches[start:end], ends - start, parameters.source_cap))
+        where = slice(start, end)
+        sources.append(
+            _source(agrees[where].tolist(), wrong[where], skipped[where], ends - start, parameters.source_cap)
+        )
     written = _written(draws, parameters, sources, targets, offsets)
     found: list[WindowTrajectory] = []
     for w, (start, end) in enumerate(pairwise(offsets)):
@@ -204,8 +196,10 @@ def _agrees(draws: _Draws, parameters: SyntheticParameters, lengths: Ints, rates
     return np.array(agrees, np.bool_)
 
 
-def _stretches(draws: _Draws, parameters: SyntheticParameters, short_share: float, total: int) -> list[Stretch]:
-    """What the drafter would do at every position if it erred there."""
+def _stretches(
+    draws: _Draws, parameters: SyntheticParameters, short_share: float, total: int
+) -> tuple[list[int], list[int]]:
+    """Tokens of its own that the drafter writes, and target tokens that it skips, if it errs at a position."""
     single = draws.below(short_share, total)
     edits = np.where(single, 1, 2 + draws.of_table(_lasting(parameters.stop), total))
     starts = np.cumsum(edits) - edits
@@ -217,14 +211,14 @@ def _stretches(draws: _Draws, parameters: SyntheticParameters, short_share: floa
     skipped = np.add.reduceat((~inserts).astype(np.int64), starts)
     # A longer stretch shows itself in at least one wrong token.
     wrong = np.where(single, wrong, np.maximum(wrong, 1))
-    return [Stretch(k, j) for k, j in zip(wrong.tolist(), skipped.tolist(), strict=True)]
+    return wrong.tolist(), skipped.tolist()
 
 
-def _source(agrees: Sequence[bool], stretches: Sequence[Stretch], last: int, cap: int) -> list[int]:
+def _source(agrees: Sequence[bool], wrong: Sequence[int], skipped: Sequence[int], last: int, cap: int) -> list[int]:
     """A free-running source: the position of each right token, and -1 - position for a wrong one.
 
     Args:
-        agrees, stretches: of every position of the window.
+        agrees, wrong, skipped: of every position of the window.
         last: where the source ends by itself, unless it errs there.
         cap: candidates after which it is stopped.
     """
@@ -235,11 +229,11 @@ def _source(agrees: Sequence[bool], stretches: Sequence[Stretch], last: int, cap
             written.append(position)
             position, certain = position + 1, False
         else:
-            written += [-1 - min(position + i, len(agrees) - 1) for i in range(stretches[position].wrong)]
-            position, certain = position + stretches[position].skipped, True
+            written += [-1 - min(position + i, len(agrees) - 1) for i in range(wrong[position])]
+            position, certain = position + skipped[position], True
     if position == last < len(agrees) and not agrees[last] and not certain:
         # It misses the end, too.
-        written += [-1 - last] * stretches[last].wrong
+        written += [-1 - last] * wrong[last]
     return written[:cap]
 
 
