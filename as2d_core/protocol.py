@@ -27,6 +27,7 @@ from as2d_core.records import (
     RunRecord,
     Unknown,
 )
+from as2d_core.width_rule import WidthRule, width_rule_faults
 
 MAX_LINE_BYTES = 1_000_000
 """No event comes near this; a longer line is not one of ours."""
@@ -46,8 +47,18 @@ _TUPLES = {
     "target_tokens",
     "forced",
     "forced_confidences",
+    "concurrent",
+    "idle",
 }
-_NESTED = {"target": ModelRef, "drafter": ModelRef, "audio": AudioRef, "placement": Placement, "request": Request}
+_NESTED = {
+    "target": ModelRef,
+    "drafter": ModelRef,
+    "audio": AudioRef,
+    "placement": Placement,
+    "request": Request,
+    "width_rule": WidthRule,
+}
+_MAY_BE_NULL = ("drafter", "width_rule")
 
 
 def encode(event: Event) -> str:
@@ -268,7 +279,7 @@ def _build(cls: type, body: dict[str, Any], strict: bool = False) -> Any:
 def _value(name: str, value: Any, strict: bool) -> Any:
     if name in _NESTED and isinstance(value, dict):
         return _build(_NESTED[name], value, strict)
-    if name in _NESTED and not (value is None and name == "drafter"):
+    if name in _NESTED and not (value is None and name in _MAY_BE_NULL):
         raise ValueError(f"{name} is not an object")
     if isinstance(value, list):
         if name in ("moves", "classes"):
@@ -329,6 +340,9 @@ def _check_request(request: Request) -> None:
             integer(name, getattr(request, name), 0)
     if not request.run_id:
         raise ValueError("run_id is empty")
+    if request.width_rule is not None:
+        for fault in width_rule_faults(request.width_rule):
+            raise ValueError(f"the width rule cannot be applied: {fault}")
 
 
 def _finite(digits: str) -> float:

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Literal
 
+from as2d_core.width_rule import WidthRule
+
 SCHEMA_VERSION = 1
 
 Lane = Literal["drafter", "target"]
@@ -104,6 +106,8 @@ class Request:
     """Set of runs that were started together to be compared."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """Parameters of an operation (``calibrate``); empty for a method."""
+    width_rule: WidthRule | None = None
+    """As²d: shortens chains to the width that is cheapest per expected token; ``None`` = take all of the budget."""
 
 
 class Event:
@@ -199,6 +203,7 @@ WIDTH_REASONS = (
     "budget",  # as many candidates as the budget allows
     "ready",  # fewer were published
     "confidence",  # stopped after a low-confidence candidate
+    "cheapest",  # the width rule: fewer than were ready, because they cost less per expected token
     "output cap",  # the output cap left no more room
     "awaiting target token",  # alignment needs the next target token: K = 1
     "no candidates",  # nothing published beyond the cursor: K = 1

@@ -13,6 +13,7 @@ from as2d_core.errors import DrafterLostError, RequestError
 from as2d_core.methods.base import Outcome, finished
 from as2d_core.records import Request, Round, Span
 from as2d_core.verification import commit
+from as2d_core.width_rule import ruled_length
 
 
 def decode(target: Target, drafter: Source, request: Request, recorder: Recorder) -> Outcome:
@@ -23,6 +24,11 @@ def decode(target: Target, drafter: Source, request: Request, recorder: Recorder
     """
     if request.budget is None:
         raise RequestError("As²d needs a proposal budget; give one with budget.")
+    rule = request.width_rule
+    if rule is not None and request.budget > rule.max_budget:
+        raise RequestError(
+            f"The width rule covers budgets up to {rule.max_budget}, not {request.budget}; give a smaller budget."
+        )
     state = _State(target, drafter, request)
     lost: str | None = None
     try:
@@ -60,6 +66,7 @@ class _State:
         self.index = 0
         self.visible_at_rejection = 0
         self.source_alive = True
+        self.rule = () if request.width_rule is None else request.width_rule.table
 
     def round(self, recorder: Recorder) -> tuple[Span | Round, ...]:
         """Run one round; returns its spans and its record."""
@@ -72,7 +79,7 @@ class _State:
             recorder.add(replace(batch, received_ns=start_ns))
         visible, cursor_before = self.buffer.visible, self.cursor
         moves = self._align(visible)
-        chain, reason = self._chain(visible)
+        chain, reason = self._chain(visible, running)
         chain_start = self.cursor
         call = self.target.verify(self.tokens[-1], chain, running)
         room = self.request.max_tokens - len(self.tokens)
@@ -82,7 +89,8 @@ class _State:
             self.cursor += accepted
             self.consumed = len(self.tokens) - 1
         self.target.keep(len(self.tokens) - 1)
-        origins = "".join("r" if chain_start + i < self.visible_at_rejection else "d" for i in range(len(chain)))
+        reused = max(0, min(len(chain), self.visible_at_rejection - chain_start))
+        origins = "r" * reused + "d" * (len(chain) - reused)
         if accepted < len(chain):
             self.visible_at_rejection = visible
         end_ns = recorder.now_ns()
@@ -132,7 +140,7 @@ class _State:
                 break
         return tuple(moves)
 
-    def _chain(self, visible: int) -> tuple[tuple[int, ...], str]:
+    def _chain(self, visible: int, running: bool) -> tuple[tuple[int, ...], str]:
         if self.consumed != len(self.tokens):
             waiting = self.cursor < visible
             return (), "awaiting target token" if waiting else "no candidates"
@@ -142,6 +150,9 @@ class _State:
         )
         if length == 0:
             return (), "no candidates" if self.cursor >= visible else "budget"
+        taken = ruled_length(self.rule, length, running)
+        if taken < length:
+            return tuple(self.buffer.tokens[self.cursor : self.cursor + taken]), "cheapest"
         chain = tuple(self.buffer.tokens[self.cursor : self.cursor + length])
         if length == budget:
             reason = "budget"

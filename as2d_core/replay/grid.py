@@ -1,7 +1,7 @@
 """How long does every window take with every drafter and budget on one device? (Appendix D.4.3)"""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,9 +13,21 @@ from as2d_core.errors import RequestError, TrajectoryError, unknown_name
 from as2d_core.profiles.profile import Profile
 from as2d_core.replay import loops
 from as2d_core.replay.compiling import compiled as compile_loop
-from as2d_core.replay.kernel import NO_BOUNDARIES, NO_TABLE, check_budget, check_costs
+from as2d_core.replay.kernel import (
+    NO_BOUNDARIES,
+    NO_RULE,
+    NO_TABLE,
+    check_budget,
+    check_costs,
+    check_draft_costs,
+    rule_table,
+)
+from as2d_core.replay.packing import PackedCorpus, PackedDrafter, output_cap, pack
 from as2d_core.replay.schedule import Schedule, autoregressive_schedule
-from as2d_core.replay.windows import SPLITS, DrafterTrajectory, TrajectorySet, WindowTrajectory
+from as2d_core.replay.windows import SPLITS, DrafterTrajectory, TrajectorySet
+from as2d_core.width_rule import WidthRule
+
+__all__ = ["DEFAULT_THRESHOLD", "Grid", "output_cap", "replay_grid", "window_schedule"]
 
 DEFAULT_THRESHOLD = 0.4
 
@@ -56,6 +68,8 @@ class Grid:
     """Width K -> [D, W]; NaN where the drafter's agreement with the prefix is not known."""
     threshold: float | None = DEFAULT_THRESHOLD
     search_window: int = DEFAULT_SEARCH_WINDOW
+    ruled: bool = False
+    """Whether width rules shortened the chains; a budget is then the most a rule may take."""
 
     def subset(self, mask: NDArray[np.bool_]) -> "Grid":
         """The windows where ``mask`` [W] is true.
@@ -132,6 +146,7 @@ def replay_grid(
     threshold: float | None = DEFAULT_THRESHOLD,
     search_window: int = DEFAULT_SEARCH_WINDOW,
     compiled: bool = True,
+    width_rules: Mapping[str, WidthRule] | None = None,
 ) -> Grid:
     """Replay every window with every drafter under every budget, and the baselines beside it.
 
@@ -143,49 +158,46 @@ def replay_grid(
         threshold: confidence below which a chain stops; ``None`` = never.
         search_window: how far alignment looks beyond the cursor.
         compiled: as machine code, or as plain Python with the same result to the last bit.
+        width_rules: by drafter; each shortens its drafter's chains under every budget. ``None`` = none.
 
     Raises:
-        RequestError: a budget that cannot be, or none at all.
+        RequestError: a budget or width rule that cannot be, or none at all.
         UnknownNameError: a drafter that is not in the set.
         TrajectoryError: the set has no drafters.
         ProfileError: a cost that cannot be charged.
     """
-    chosen = _budgets(budgets, profile)
+    packed = pack(corpus)
+    chosen = _budgets(budgets, profile, width_rules)
     names = _drafters(drafters, corpus)
-    windows = corpus.windows
-    caps = np.array([output_cap(w, corpus) for w in windows], np.int64)
-    target = _Flat.of([w.target_tokens for w in windows], np.int64)
+    used = [next(d for d in packed.drafters if d.name == name) for name in names]
     concurrent, idle = profile.round_costs()
     check_costs("verify_concurrent_ms", concurrent)
     check_costs("verify_idle_ms", idle)
-    shape = (len(names), len(chosen), len(windows))
+    check_draft_costs(profile)
+    shape = (len(names), len(chosen), packed.windows)
     time_ms = np.full(shape, np.nan)
     counts = np.full((*shape, 4), -1, np.int64)
     feasible = np.array([profile.feasible(b) for b in chosen])
     run: Any = compile_loop(loops.as2d_grid_loop) if compiled else loops.as2d_grid_loop
-    for d, name in enumerate(names):
-        trajectories = [w.drafter(name) for w in windows]
-        schedules = [None if t is None else window_schedule(t, profile) for t in trajectories]
-        source = _Flat.of([() if t is None else t.candidates for t in trajectories], np.int64)
-        low = _Flat.of([() if t is None else t.low_confidence(threshold) for t in trajectories], np.bool_)
-        ends = _Flat.of([() if s is None else s.batch_ends for s in schedules], np.int64)
-        times = _Flat.of([() if s is None else s.batch_times_ms for s in schedules], np.float64)
+    for d, drafter in enumerate(used):
+        published = drafter.publications(profile)
         run(
-            target.values,
-            target.offsets,
-            caps,
-            source.values,
-            low.values,
-            source.offsets,
-            ends.values,
-            times.values,
-            ends.offsets,
-            np.array([math.nan if s is None else s.producer_end_ms for s in schedules]),
-            profile.draft_overlapped_ms,
+            packed.target.values,
+            packed.target.offsets,
+            packed.caps,
+            drafter.candidates.values,
+            drafter.low_confidence(threshold),
+            drafter.candidates.offsets,
+            drafter.batch_ends.values,
+            published.times_ms,
+            drafter.batch_ends.offsets,
+            published.producer_end_ms,
+            published.operation_ms,
             np.array(chosen, np.int64),
             concurrent,
             idle,
             search_window,
+            NO_RULE if width_rules is None else rule_table(_rule_of(width_rules, drafter.name), chosen[-1]),
             NO_TABLE,
             NO_BOUNDARIES,
             time_ms[d],
@@ -200,20 +212,21 @@ def replay_grid(
         label=corpus.label,
         drafters=names,
         budgets=chosen,
-        windows=tuple(w.window_id for w in windows),
-        groups=tuple(w.group for w in windows),
-        splits=tuple(w.split for w in windows),
-        tokens=np.diff(target.offsets),
+        windows=tuple(w.window_id for w in corpus.windows),
+        groups=tuple(w.group for w in corpus.windows),
+        splits=tuple(w.split for w in corpus.windows),
+        tokens=packed.tokens,
         time_ms=time_ms,
-        target_only_ms=(np.diff(target.offsets) - 1) * profile.target_step_ms,
+        target_only_ms=np.asarray((packed.tokens - 1) * profile.target_step_ms, np.float64),
         extrapolated=np.array([[profile.extrapolates(b) for b in chosen] for _ in names]),
         rounds=counts[..., 0],
         k1_rounds=counts[..., 1],
         proposed=counts[..., 2],
         accepted=counts[..., 3],
-        standard_sd_ms=_standard_sd(corpus, profile, names, caps, compiled),
+        standard_sd_ms=_standard_sd(packed, used, profile, compiled),
         threshold=threshold,
         search_window=search_window,
+        ruled=width_rules is not None,
     )
 
 
@@ -224,59 +237,33 @@ def window_schedule(drafter: DrafterTrajectory, profile: Profile) -> Schedule:
     )
 
 
-def output_cap(window: WindowTrajectory, corpus: TrajectorySet) -> int:
-    """Largest number of committed tokens: where a capped output was cut, the cap was met."""
-    return len(window.target_tokens) if window.target_capped else corpus.output_cap
-
-
 def _standard_sd(
-    corpus: TrajectorySet, profile: Profile, names: Sequence[str], caps: NDArray[np.int64], compiled: bool
+    packed: PackedCorpus, used: Sequence[PackedDrafter], profile: Profile, compiled: bool
 ) -> dict[int, NDArray[np.float64]]:
     verify = profile.verify_costs()
     widths = np.array([k for k in range(2, len(verify)) if not math.isnan(verify[k])], np.int64)
-    times = np.full((len(widths), len(names), len(corpus.windows)), np.nan)
+    times = np.full((len(used), len(widths), packed.windows), np.nan)
     run: Any = compile_loop(loops.standard_sd_grid_loop) if compiled else loops.standard_sd_grid_loop
-    for d, name in enumerate(names):
-        found = [w.drafter(name) for w in corpus.windows]
-        known = [() if t is None or t.agrees is None else t.agrees for t in found]
-        flags = _Flat.of(known, np.bool_)
-        present = np.array([len(agrees) > 0 for agrees in known], np.bool_)
-        filled = np.full((len(widths), len(corpus.windows)), np.nan)
+    for d, drafter in enumerate(used):
         run(
-            flags.values,
-            flags.offsets,
-            caps,
-            present,
+            drafter.agrees.values,
+            drafter.agrees.offsets,
+            packed.caps,
+            np.diff(drafter.agrees.offsets) > 0,
             widths,
             profile.draft_serial_ms,
             verify,
             profile.loop_ms,
-            filled,
+            times[d],
         )
-        times[:, d] = filled
-    return {int(width): times[k] for k, width in enumerate(widths)}
+    return {int(width): times[:, k] for k, width in enumerate(widths)}
 
 
-@dataclass(frozen=True)
-class _Flat:
-    """Values of all windows one behind the other, and where each window begins."""
-
-    values: NDArray[Any]
-    offsets: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, rows: Sequence[Sequence[Any]], dtype: Any) -> "_Flat":
-        offsets = np.zeros(len(rows) + 1, np.int64)
-        np.cumsum([len(row) for row in rows], out=offsets[1:])
-        values = np.empty(offsets[-1], dtype)
-        for row, start, end in zip(rows, offsets, offsets[1:], strict=False):
-            values[start:end] = row
-        return cls(values, offsets)
-
-
-def _budgets(budgets: Sequence[int] | None, profile: Profile) -> tuple[int, ...]:
+def _budgets(budgets: Sequence[int] | None, profile: Profile, rules: Mapping[str, WidthRule] | None) -> tuple[int, ...]:
     if budgets is None:
         last = profile.search_max_budget or profile.max_width - 1
+        if rules:
+            last = min(last, *(rule.max_budget for rule in rules.values()))
         budgets = range(1, last + 1) if last >= 1 else (0,)
     for budget in budgets:
         check_budget(budget)
@@ -285,6 +272,12 @@ def _budgets(budgets: Sequence[int] | None, profile: Profile) -> tuple[int, ...]
     if len(set(budgets)) < len(budgets):
         raise RequestError(f"A budget is given twice: {_spelled(budgets)}.")
     return tuple(sorted(int(b) for b in budgets))
+
+
+def _rule_of(rules: Mapping[str, WidthRule], drafter: str) -> WidthRule:
+    if drafter not in rules:
+        raise RequestError(f"There is no width rule for drafter {drafter!r}; rules are given for {', '.join(rules)}.")
+    return rules[drafter]
 
 
 def _drafters(drafters: Sequence[str] | None, corpus: TrajectorySet) -> tuple[str, ...]:

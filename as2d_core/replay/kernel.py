@@ -14,13 +14,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from as2d_core.alignment import DEFAULT_SEARCH_WINDOW
 from as2d_core.errors import ProfileError, RequestError, TrajectoryError
+from as2d_core.profiles.profile import Profile
 from as2d_core.replay import loops
 from as2d_core.replay.compiling import compiled as compile_loop
 from as2d_core.replay.schedule import Schedule
+from as2d_core.width_rule import WidthRule, width_rule_faults
 
 DEFAULT_OUTPUT_CAP = 1024
 NO_TABLE: NDArray[np.int64] = np.zeros((0, loops.ROUND_COLUMNS), np.int64)
 NO_BOUNDARIES: NDArray[np.float64] = np.zeros(0)
+NO_RULE: NDArray[np.int64] = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +98,7 @@ def replay_as2d(
     output_cap: int = DEFAULT_OUTPUT_CAP,
     compiled: bool = True,
     with_rounds: bool = False,
+    width_rule: WidthRule | None = None,
 ) -> As2dReplay:
     """Replay As²d on one window (Section 4).
 
@@ -114,11 +118,12 @@ def replay_as2d(
         output_cap: largest number of committed tokens.
         compiled: as machine code, or as plain Python with the same result to the last bit.
         with_rounds: keep the list of rounds.
+        width_rule: shortens chains to the width that is cheapest per expected token; ``None`` = none does.
 
     Raises:
         TrajectoryError: tokens or batches do not fit together.
         ProfileError: a cost is negative, zero or infinite.
-        RequestError: a budget, window or cap that cannot be.
+        RequestError: a budget, window, cap or width rule that cannot be.
     """
     Schedule(
         tuple(np.asarray(batch_ends, np.int64).tolist()),
@@ -138,6 +143,7 @@ def replay_as2d(
     check_budget(budget)
     if search_window < 0:
         raise RequestError(f"The search window is {search_window}; it cannot be negative.")
+    rule = rule_table(width_rule, budget)
     table = np.zeros((len(target), loops.ROUND_COLUMNS), np.int64) if with_rounds else NO_TABLE
     boundaries = np.zeros(len(target)) if with_rounds else NO_BOUNDARIES
     arrays = (target, source, low, ends, np.asarray(batch_times_ms, np.float64))
@@ -145,7 +151,7 @@ def replay_as2d(
     if not compiled:
         arrays, costs = (tuple(a.tolist() for a in arrays), tuple(a.tolist() for a in costs))
     run: Any = compile_loop(loops.as2d_loop) if compiled else loops.as2d_loop
-    time_ms, eos_ms, rounds, k1_rounds, proposed, accepted = run(
+    time_ms, eos_ms, rounds, k1_rounds, proposed, accepted, _ = run(
         *arrays,
         float(producer_end_ms),
         float(operation_ms),
@@ -153,6 +159,7 @@ def replay_as2d(
         *costs,
         search_window,
         output_cap,
+        rule if compiled else rule.tolist(),
         table,
         boundaries,
     )
@@ -230,10 +237,37 @@ def check_costs(name: str, values: ArrayLike) -> NDArray[np.float64]:
     return costs
 
 
+def check_draft_costs(profile: Profile) -> None:
+    """Raise ``ProfileError`` unless draft forwards, publications, steps and the loop can be charged."""
+    for name in ("draft_serial_ms", "draft_overlapped_ms", "target_step_ms"):
+        value = getattr(profile, name)
+        if not (math.isfinite(value) and value > 0):
+            raise ProfileError(f"{name} of {profile.id!r} is {value} ms; a cost must be above zero and finite.")
+    for name in ("publish_ms", "loop_ms"):
+        value = getattr(profile, name)
+        if not (math.isfinite(value) and value >= 0):
+            raise ProfileError(f"{name} of {profile.id!r} is {value} ms; it cannot be charged.")
+
+
 def check_budget(budget: int) -> None:
     """Raise ``RequestError`` unless ``budget`` is a whole number of candidates."""
     if isinstance(budget, bool) or not isinstance(budget, int | np.integer) or budget < 0:
         raise RequestError(f"The proposal budget is {budget!r}; it must be a whole number of at least 0.")
+
+
+def rule_table(rule: WidthRule | None, budget: int) -> NDArray[np.int64]:
+    """A width rule as the loops read it, empty for none.
+
+    Raises:
+        RequestError: the rule is malformed, or does not cover the budget.
+    """
+    if rule is None:
+        return NO_RULE
+    for fault in width_rule_faults(rule):
+        raise RequestError(f"The width rule cannot be applied: {fault}.")
+    if budget > rule.max_budget:
+        raise RequestError(f"The width rule covers budgets up to {rule.max_budget}, not {budget}.")
+    return np.array(rule.table, np.int64)
 
 
 def check_lengths(tokens: int, output_cap: int) -> None:

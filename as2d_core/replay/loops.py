@@ -10,6 +10,7 @@ from typing import Any
 
 from as2d_core.alignment import STOP, align_step, chain_length
 from as2d_core.replay.schedule import drain_end
+from as2d_core.width_rule import ruled_length
 
 # Columns of the round table of ``as2d_loop``.
 WIDTH, ACCEPTED, CURSOR_BEFORE, CURSOR_AFTER, VISIBLE, RUNNING = range(6)
@@ -29,9 +30,10 @@ def as2d_loop(
     idle_ms: Any,
     search_window: int,
     output_cap: int,
+    width_table: Any,
     table: Any,
     boundaries_ms: Any,
-) -> tuple[float, float, int, int, int, int]:
+) -> tuple[float, float, int, int, int, int, int]:
     """As²d on one window.
 
     Args:
@@ -42,12 +44,14 @@ def as2d_loop(
         budget: proposal budget b.
         concurrent_ms, idle_ms: cost of a round by width K, loop included; NaN = no cost.
         search_window, output_cap: W of alignment; largest number of committed tokens.
+        width_table: of a width rule that covers the budget, or empty.
         table, boundaries_ms: filled with one row per round and N instants when they have room
             (N x ROUND_COLUMNS and N), or empty.
 
     Returns:
-        ``(time_ms, eos_ms, rounds, k1_rounds, proposed, accepted)``. A width without a cost gives
-        NaN times and that width, negated, in place of the rounds.
+        ``(time_ms, eos_ms, rounds, k1_rounds, proposed, accepted, longest)``: ``longest`` is the most
+        candidates that one round could have taken under the budget. A width without a cost gives NaN
+        times and that width, negated, in place of the rounds.
     """
     total = len(target)
     now = 0.0
@@ -60,6 +64,7 @@ def as2d_loop(
     k1_rounds = 0
     proposed = 0
     accepted = 0
+    longest = 0
     while committed < total:
         while batch < len(batch_ends) and batch_times_ms[batch] <= now:
             visible = batch_ends[batch]
@@ -69,11 +74,14 @@ def as2d_loop(
             rule, cursor, consumed = align_step(candidates, visible, target, committed, cursor, consumed, search_window)
             if rule == STOP:
                 break
+        running = now < producer_end_ms
         length = 0
         if consumed == committed:
             length = chain_length(low_confidence, cursor, visible, committed, budget, output_cap)
+            if length > longest:
+                longest = length
+            length = ruled_length(width_table, length, running)
         width = length + 1
-        running = now < producer_end_ms
         cost = math.nan
         if running:
             if width < len(concurrent_ms):
@@ -81,7 +89,7 @@ def as2d_loop(
         elif width < len(idle_ms):
             cost = idle_ms[width]
         if math.isnan(cost):
-            return math.nan, math.nan, -width, 0, 0, 0
+            return math.nan, math.nan, -width, 0, 0, 0, budget
         matched = 0
         while (
             matched < length
@@ -109,7 +117,7 @@ def as2d_loop(
             table[rounds, RUNNING] = 1 if running else 0
         rounds += 1
         now += cost
-    return drain_end(now, producer_end_ms, operation_ms), now, rounds, k1_rounds, proposed, accepted
+    return drain_end(now, producer_end_ms, operation_ms), now, rounds, k1_rounds, proposed, accepted, longest
 
 
 def standard_sd_loop(
@@ -180,6 +188,7 @@ def as2d_grid_loop(
     concurrent_ms: Any,
     idle_ms: Any,
     search_window: int,
+    width_table: Any,
     table: Any,
     boundaries_ms: Any,
     times_ms: Any,
@@ -187,10 +196,12 @@ def as2d_grid_loop(
 ) -> None:
     """As²d with one drafter on every window under every budget.
 
-    Windows lie one behind the other in flat arrays, cut by their offsets (W + 1 each).
+    Windows lie one behind the other in flat arrays, cut by their offsets (W + 1 each). Budgets rise:
+    one that no round of the budget before it could have used up changes nothing, and is copied.
     ``candidate_offsets`` of a window without this drafter are equal, and its ``producer_end_ms``
-    is NaN. ``table`` and ``boundaries_ms`` are empty. Fills ``times_ms`` [B, W] and ``counts``
-    [B, W, 4] (rounds, k1 rounds, proposed, accepted); NaN and -1 where a pair cannot run.
+    is NaN. ``width_table`` is that of a width rule that covers every budget, or empty. ``table`` and
+    ``boundaries_ms`` are empty. Fills ``times_ms`` [B, W] and ``counts`` [B, W, 4] (rounds, k1 rounds,
+    proposed, accepted); NaN and -1 where a pair cannot run.
     """
     for w in range(len(caps)):
         y = target[target_offsets[w] : target_offsets[w + 1]]
@@ -198,12 +209,17 @@ def as2d_grid_loop(
         low = low_confidence[candidate_offsets[w] : candidate_offsets[w + 1]]
         ends = batch_ends[batch_offsets[w] : batch_offsets[w + 1]]
         times = batch_times_ms[batch_offsets[w] : batch_offsets[w + 1]]
+        longest = 0
         for b in range(len(budgets)):
             if math.isnan(producer_end_ms[w]):
                 times_ms[b, w] = math.nan
                 counts[b, w, :] = -1
                 continue
-            time_ms, _, rounds, k1_rounds, proposed, accepted = as2d_loop(
+            if b > 0 and longest < budgets[b - 1]:
+                times_ms[b, w] = times_ms[b - 1, w]
+                counts[b, w, :] = counts[b - 1, w, :]
+                continue
+            time_ms, _, rounds, k1_rounds, proposed, accepted, longest = as2d_loop(
                 y,
                 c,
                 low,
@@ -216,6 +232,7 @@ def as2d_grid_loop(
                 idle_ms,
                 search_window,
                 caps[w],
+                width_table,
                 table,
                 boundaries_ms,
             )

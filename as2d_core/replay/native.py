@@ -310,6 +310,7 @@ def _priced(record: RunRecord, costs: RunCosts) -> As2dReplay:
         search_window=record.request.search_window,
         output_cap=record.request.max_tokens,
         with_rounds=True,
+        width_rule=record.request.width_rule,
     )
 
 

@@ -235,6 +235,7 @@ def _width_sentence(item: Round, request: Request, ready: int) -> str:
         "budget": f"as many candidates as {cap} allows",
         "ready": f"only {ready} candidates were published; the target does not wait for more",
         "confidence": f"stopped after a candidate whose confidence is below {threshold}",
+        "cheapest": f"of {ready} ready candidates this many cost least per expected token (width rule)",
         "output cap": f"the output cap of {request.max_tokens} tokens left no more room",
         "awaiting target token": "alignment needs the next target token, so nothing could be proposed",
         "no candidates": "no candidate was published beyond the cursor",
