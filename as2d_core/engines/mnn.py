@@ -8,7 +8,6 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, TextIO
@@ -197,18 +196,17 @@ class MnnModel:
         start_ns = now_ns()
         logits = self._append(tokens)
         end_ns = now_ns()
-        top = self._best(logits)
-        peak = logits[np.arange(len(top)), top]
-        with np.errstate(under="ignore"):
-            confidences = 1.0 / np.exp(logits - peak[:, None]).sum(axis=1)
-        return Rows(tuple(top.tolist()), tuple(confidences.tolist()), start_ns, end_ns)
+        greedy = self._best(logits)
+        # Row by row: a draft is one row, and this runs between two forwards, where every array call costs.
+        confidences = [float(1.0 / np.exp(row - row[top]).sum()) for row, top in zip(logits, greedy, strict=True)]
+        return Rows(tuple(greedy), tuple(confidences), start_ns, end_ns)
 
     def greedy(self, tokens: Sequence[int]) -> tuple[list[int], int, int]:
         """Append tokens; returns the greedy token after each, and when the call started and ended."""
         start_ns = now_ns()
         logits = self._append(tokens)
         end_ns = now_ns()
-        return self._best(logits).tolist(), start_ns, end_ns
+        return self._best(logits), start_ns, end_ns
 
     def logits(self, tokens: Sequence[int]) -> npt.NDArray[np.float32]:
         """Append tokens; returns the raw rows, shape [len(tokens), vocabulary], as a copy."""
@@ -262,16 +260,17 @@ class MnnModel:
         # A view of MNN's memory: valid until the next forward, and never kept beyond it, because a
         # live Var at interpreter exit can crash.
         logits: npt.NDArray[np.float32] = np.asarray(out.read()).reshape(len(ids), shape[2])
-        with suppress(IndexError):
+        if self.info.audio_pad < shape[2]:
             # Feeding an audio position without its audio crashes MNN: it can never be proposed.
             logits[:, self.info.audio_pad] = -np.inf
         return logits
 
-    def _best(self, logits: npt.NDArray[np.float32]) -> npt.NDArray[np.intp]:
+    def _best(self, logits: npt.NDArray[np.float32]) -> list[int]:
         """Greedy token of every row."""
-        top: npt.NDArray[np.intp] = logits.argmax(axis=1)
-        # NaN counts as the largest, and MNN turns a row of NaN into the lowest float: one look per row finds both.
-        if not (np.abs(logits[np.arange(len(top)), top]) < HUGE).all():
+        top: list[int] = logits.argmax(axis=1).tolist()
+        # NaN counts as the largest, and MNN turns a row of NaN into the lowest float: damaged weights spoil the
+        # first row, which is always a real one, as they spoil the others.
+        if not -HUGE < logits.item(top[0]) < HUGE:
             raise EngineError(
                 f"{self.info.name} computes values that are no numbers; its weights are damaged, or this "
                 "precision is too low for it. Copy or export the model again."
@@ -280,5 +279,5 @@ class MnnModel:
 
     def _pick(self, logits: npt.NDArray[np.float32]) -> tuple[int, float]:
         row = logits[-1]
-        token = int(self._best(logits[-1:])[0])
+        token = self._best(logits[-1:])[0]
         return token, float(1.0 / np.exp(row - row[token]).sum())

@@ -24,7 +24,7 @@ from as2d_core.runner.pipes import asker, send
 from as2d_core.runner.placement import allowed_cores, pin, step_forward
 from as2d_core.runner.remote import DrafterProcess, RemoteSerialDrafter, RemoteSource
 
-FLUSH_NS = 60_000_000
+FLUSH_NS = 150_000_000
 """Events travel at most this often while decoding: every message wakes another process."""
 
 

@@ -25,6 +25,8 @@ from as2d_core.selection import select_budget
 from tests.bench.arms import PAPER_RATIO, Arm, arms, request, rotated
 from tests.bench.figures import figures, render
 
+CHECKED_WINDOWS = 20
+"""Windows on which replay is held against native runs."""
 CALIBRATION_WINDOWS = ("clean_06", "far_field_09", "long_00")
 
 
@@ -35,12 +37,16 @@ class Device:
         self._lines: list[str] = []
         self._coordinator = Coordinator(self._lines.append)
         self.widths: tuple[int, ...] | None = None
+        self.streams: dict[str, list[str]] = {}
+        """Lines of every run by its id."""
 
     def run(self, item: Request) -> RunRecord:
         """Run one request to its end."""
         self._lines.clear()
         self._coordinator.run(item)
-        record = parse(list(self._lines))
+        lines = list(self._lines)
+        record = parse(lines)
+        self.streams[record.run_id] = lines
         for test in record.self_tests:
             self.widths = test.exact_widths
         return record
@@ -72,6 +78,7 @@ def main() -> int:
     """Run the bench."""
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("--json", type=Path, help="keep every figure in this file")
+    parser.add_argument("--keep", type=Path, help="keep every run's stream in this folder")
     parser.add_argument("--windows", type=int, default=60, help="how many of the 60 windows, spread evenly")
     parser.add_argument("--repetitions", type=int, default=2, help="measured repetitions of every arm and window")
     options = parser.parse_args()
@@ -89,14 +96,31 @@ def main() -> int:
         selected = select_budget(grid.of_split("development", "validation"))
         pace_ms = PAPER_RATIO * profile.target_step_ms
         rows = arms(selected.budget)
+        checks = check_replay(device, windows[:: max(1, len(windows) // CHECKED_WINDOWS)])
         records = measure(device, rows, windows, options.repetitions, pace_ms)
     finally:
         device.close()
-    result = figures(rows, records, profile, grid, selected.budget, pace_ms)
+    if options.keep:
+        options.keep.mkdir(parents=True, exist_ok=True)
+        for name, found in records.items():
+            for window, runs in found.items():
+                for record in runs:
+                    path = options.keep / f"{name} {window} {record.request.repetition}.ndjson"
+                    path.write_text("".join(device.streams[record.run_id]), encoding="utf-8")
+    result = figures(rows, records, checks, profile, grid, selected.budget, pace_ms)
     print(render(result))
     if options.json:
         options.json.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return 0 if result["different_outputs"] == 0 and result["failed_runs"] == 0 else 1
+
+
+def check_replay(device: Device, windows: list[DemoWindow]) -> dict[str, list[RunRecord]]:
+    """As²d b = 7 on some windows: a warm-up, two runs that give the costs, three to check against."""
+    arm = Arm("replay check", "as2d", budget=7)
+    return {
+        window.window_id: [device.run(request(arm, window, turn, 0.0, device.widths)) for turn in range(6)]
+        for window in windows
+    }
 
 
 def measure(
