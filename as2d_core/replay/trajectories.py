@@ -1,6 +1,11 @@
-"""Trajectory sets as Parquet files: one row per window, the drafters nested in it."""
+"""Trajectory sets as Parquet files: one row per window, the drafters nested in it.
+
+Format 2 added what a drafter says off the true path, chunks, and the languages of a drafter; files of
+format 1 are read as sets that do not hold them.
+"""
 
 import json
+from dataclasses import asdict
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
@@ -9,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from as2d_core.errors import TrajectoryError, unknown_name
+from as2d_core.replay.branches import Branches, ErrorChannel
 from as2d_core.replay.synthetic import GENERATED_IDS, generated_corpus
 from as2d_core.replay.windows import DrafterTrajectory, TrajectorySet, WindowTrajectory
 
@@ -22,37 +28,73 @@ __all__ = [
     "write_corpus",
 ]
 
-FORMAT = 1
+FORMAT = 2
 _KEY = b"as2d"
 
-_DRAFTER = pa.struct(
+_DRAFTER_1 = [
+    pa.field("name", pa.string()),
+    pa.field("candidates", pa.list_(pa.int32())),
+    pa.field("confidences", pa.list_(pa.float64())),
+    pa.field("batch_tokens", pa.int32()),
+    pa.field("source_capped", pa.bool_()),
+    pa.field("agrees", pa.list_(pa.bool_())),
+    pa.field("prefix_confidences", pa.list_(pa.float64())),
+]
+_BRANCHES = pa.struct(
     [
-        pa.field("name", pa.string()),
-        pa.field("candidates", pa.list_(pa.int32())),
+        pa.field("leaves", pa.list_(pa.int32())),
+        pa.field("feeds", pa.list_(pa.int32())),
+        pa.field("lengths", pa.list_(pa.int32())),
+        pa.field("tokens", pa.list_(pa.int32())),
         pa.field("confidences", pa.list_(pa.float64())),
-        pa.field("batch_tokens", pa.int32()),
-        pa.field("source_capped", pa.bool_()),
-        pa.field("agrees", pa.list_(pa.bool_())),
-        pa.field("prefix_confidences", pa.list_(pa.float64())),
+        pa.field("draft_cap", pa.int32()),
+        pa.field("threshold", pa.float64()),
     ]
 )
-SCHEMA = pa.schema(
-    [
-        pa.field("window_id", pa.string()),
-        pa.field("group", pa.string()),
-        pa.field("language", pa.string()),
-        pa.field("task", pa.string()),
-        pa.field("duration_s", pa.float64()),
-        pa.field("audio_sha256", pa.string()),
-        pa.field("split", pa.string()),
-        pa.field("instruction", pa.string()),
-        pa.field("target_tokens", pa.list_(pa.int32())),
-        pa.field("target_capped", pa.bool_()),
-        pa.field("target_text", pa.string()),
-        pa.field("drafters", pa.list_(_DRAFTER)),
-    ]
+_CHANNEL = pa.struct([pa.field("wrong", pa.list_(pa.int32())), pa.field("skipped", pa.list_(pa.int32()))])
+_DRAFTER_2 = [
+    *_DRAFTER_1,
+    pa.field("prefix_tokens", pa.list_(pa.int32())),
+    pa.field("branches", _BRANCHES),
+    pa.field("error_channel", _CHANNEL),
+    pa.field("chunk_ends", pa.list_(pa.int32())),
+]
+
+
+def _schema(drafter: list[Any]) -> Any:
+    return pa.schema(
+        [
+            pa.field("window_id", pa.string()),
+            pa.field("group", pa.string()),
+            pa.field("language", pa.string()),
+            pa.field("task", pa.string()),
+            pa.field("duration_s", pa.float64()),
+            pa.field("audio_sha256", pa.string()),
+            pa.field("split", pa.string()),
+            pa.field("instruction", pa.string()),
+            pa.field("target_tokens", pa.list_(pa.int32())),
+            pa.field("target_capped", pa.bool_()),
+            pa.field("target_text", pa.string()),
+            pa.field("drafters", pa.list_(pa.struct(drafter))),
+        ]
+    )
+
+
+SCHEMA = _schema(_DRAFTER_2)
+_SCHEMAS = {1: _schema(_DRAFTER_1), 2: SCHEMA}
+_NULLABLE = frozenset(
+    {
+        "audio_sha256",
+        "confidences",
+        "agrees",
+        "prefix_confidences",
+        "prefix_tokens",
+        "branches",
+        "error_channel",
+        "chunk_ends",
+        "threshold",
+    }
 )
-_NULLABLE = frozenset({"audio_sha256", "confidences", "agrees", "prefix_confidences"})
 
 
 def corpus_ids() -> list[str]:
@@ -120,6 +162,7 @@ def write_corpus(corpus: TrajectorySet, path: Path) -> None:
         "eos": corpus.eos,
         "output_cap": corpus.output_cap,
         "models": dict(corpus.models),
+        "languages": {name: list(languages) for name, languages in corpus.languages.items()},
         "settings": dict(corpus.settings),
         "created_at": corpus.created_at,
         "note": corpus.note,
@@ -128,21 +171,19 @@ def write_corpus(corpus: TrajectorySet, path: Path) -> None:
     for window in corpus.windows:
         for name in SCHEMA.names[:-1]:
             columns[name].append(getattr(window, name))
-        columns["drafters"].append(
-            [{field.name: getattr(drafter, field.name) for field in _DRAFTER} for drafter in window.drafters]
-        )
+        columns["drafters"].append([asdict(drafter) for drafter in window.drafters])
     schema = SCHEMA.with_metadata({_KEY: json.dumps(header, ensure_ascii=False).encode()})
     table = pa.table(columns, schema=schema)
     pq.write_table(table, path, compression="zstd")
 
 
 def _from_table(table: Any) -> TrajectorySet:
-    header = _header(table.schema.metadata or {})
-    for field in SCHEMA:
+    schema, header = _header(table.schema.metadata or {})
+    for field in schema:
         if field.name not in table.schema.names:
             raise TrajectoryError(f"The column {field.name} is missing.")
     try:
-        rows = table.select(SCHEMA.names).cast(SCHEMA).to_pylist()
+        rows = table.select(schema.names).cast(schema).to_pylist()
     except (pa.ArrowException, ValueError) as error:
         raise TrajectoryError(f"A column has another type than a trajectory set needs: {error}.") from error
     windows = tuple(_window(row, i) for i, row in enumerate(rows))
@@ -152,19 +193,25 @@ def _from_table(table: Any) -> TrajectorySet:
         raise TrajectoryError(f"The file's description is incomplete: {error}.") from error
 
 
-def _header(metadata: dict[bytes, bytes]) -> dict[str, Any]:
+def _header(metadata: dict[bytes, bytes]) -> tuple[Any, dict[str, Any]]:
     if _KEY not in metadata:
         raise TrajectoryError("The file has no description of a trajectory set; it was not written by this program.")
     try:
         header = json.loads(metadata[_KEY])
     except ValueError as error:
         raise TrajectoryError(f"The file's description is not JSON ({error}).") from error
-    if not isinstance(header, dict) or header.pop("format", None) != FORMAT:
-        raise TrajectoryError(f"The file's description is not of format {FORMAT}.")
+    known = " or ".join(map(str, _SCHEMAS))
+    schema = _SCHEMAS.get(header.pop("format", None)) if isinstance(header, dict) else None
+    if schema is None:
+        raise TrajectoryError(f"The file's description is not of format {known}; update this program.")
     for name, kind in (("id", str), ("label", str), ("eos", int), ("output_cap", int)):
         if not isinstance(header.get(name), kind) or isinstance(header[name], bool):
             raise TrajectoryError(f"The file's description has no valid {name}.")
-    return header
+    languages = header.get("languages", {})
+    if not isinstance(languages, dict) or not all(isinstance(names, list) for names in languages.values()):
+        raise TrajectoryError("The file's description has no valid languages.")
+    header["languages"] = {drafter: tuple(names) for drafter, names in languages.items()}
+    return schema, header
 
 
 def _window(row: dict[str, Any], index: int) -> WindowTrajectory:
@@ -174,18 +221,33 @@ def _window(row: dict[str, Any], index: int) -> WindowTrajectory:
     for item in row["drafters"]:
         if item is None:
             raise TrajectoryError(f"{where}: a drafter is empty.")
-        _no_nulls(item, f"{where}, drafter {item['name']!r}")
-        drafters.append(DrafterTrajectory(**{k: _tuple(v) for k, v in item.items()}))
+        drafters.append(_drafter(item, f"{where}, drafter {item['name']!r}"))
     values = {k: _tuple(v) for k, v in row.items() if k != "drafters"}
     return WindowTrajectory(**values, drafters=tuple(drafters))
 
 
-def _no_nulls(item: dict[str, Any], where: str) -> None:
+def _drafter(item: dict[str, Any], where: str) -> DrafterTrajectory:
+    _no_nulls(item, where)
+    values = {k: _tuple(v) for k, v in item.items()}
+    for name, kind in (("branches", Branches), ("error_channel", ErrorChannel)):
+        inner = item.get(name)
+        if inner is not None:
+            _no_nulls(inner, f"{where}, {name}", nullable=frozenset({"threshold"}), gaps=())
+            values[name] = kind(**{k: _tuple(v) for k, v in inner.items()})
+    return DrafterTrajectory(**values)
+
+
+def _no_nulls(
+    item: dict[str, Any],
+    where: str,
+    nullable: frozenset[str] = _NULLABLE,
+    gaps: tuple[str, ...] = ("confidences", "drafters"),
+) -> None:
     for name, value in item.items():
-        if value is None and name not in _NULLABLE:
+        if value is None and name not in nullable:
             raise TrajectoryError(f"{where}: {name} is empty.")
         # Single confidences may be missing; tokens and flags may not.
-        if isinstance(value, list) and name not in ("confidences", "drafters"):
+        if isinstance(value, list) and name not in gaps:
             position = next((i for i, element in enumerate(value) if element is None), None)
             if position is not None:
                 raise TrajectoryError(f"{where}: {name} is empty at position {position}.")

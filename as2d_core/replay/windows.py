@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from as2d_core.errors import TrajectoryError, unknown_name
+from as2d_core.replay.branches import Branches, ErrorChannel, branch_faults, channel_faults
 
 SPLITS = ("development", "validation", "test")
 LABELS = ("measured", "synthetic")
@@ -35,6 +36,15 @@ class DrafterTrajectory:
     """``agrees[i]``: the greedy token after the true prefix y[0..i-1] equals y[i]; ``None`` when not collected."""
     prefix_confidences: tuple[float, ...] | None = None
     """Probability of that greedy token, position by position."""
+    prefix_tokens: tuple[int, ...] | None = None
+    """That greedy token itself."""
+    branches: Branches | None = None
+    """What a real drafter says off the true path; ``None`` when it was not collected."""
+    error_channel: ErrorChannel | None = None
+    """What a made-up drafter does off the true path; ``None`` for a real one."""
+    chunk_ends: tuple[int, ...] | None = None
+    """Candidates out after each chunk of audio, for a source that publishes chunk by chunk and not in
+    batches; a chunk without candidates repeats the last end."""
 
     def low_confidence(self, threshold: float | None) -> tuple[bool, ...]:
         """One flag per candidate: below the threshold. All false without confidences or threshold."""
@@ -88,6 +98,8 @@ class TrajectorySet:
     windows: tuple[WindowTrajectory, ...]
     models: Mapping[str, str | None] = field(default_factory=dict)
     """sha256 by model name."""
+    languages: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By drafter, the languages it may draft in; a drafter that is not named takes every window it has."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """What the collection was run with: precision, batch, versions, seeds."""
     created_at: str = ""
@@ -105,6 +117,11 @@ class TrajectorySet:
     def drafters(self) -> tuple[str, ...]:
         """Names of all drafters, in the order in which they first appear: the catalog order of the oracle."""
         return tuple(dict.fromkeys(d.name for w in self.windows for d in w.drafters))
+
+    def eligible(self, window: WindowTrajectory, drafter: str) -> DrafterTrajectory | None:
+        """The drafter of that name on a window; ``None`` when it did not run there or may not draft its language."""
+        allowed = self.languages.get(drafter)
+        return window.drafter(drafter) if allowed is None or window.language in allowed else None
 
     @property
     def tokens(self) -> int:
@@ -156,6 +173,10 @@ def _set_faults(whole: TrajectorySet) -> Iterator[str]:
     for window_id, count in Counter(w.window_id for w in whole.windows).items():
         if count > 1:
             yield f"Window {window_id!r} appears {count} times."
+    names = {d.name for w in whole.windows for d in w.drafters}
+    for drafter in whole.languages:
+        if drafter not in names:
+            yield f"Languages are given for drafter {drafter!r}, which has no window."
     split_of: dict[str, tuple[str, str]] = {}
     for window in whole.windows:
         if window.audio_sha256 is None:
@@ -193,10 +214,11 @@ def _window_faults(window: WindowTrajectory, eos: int, cap: int, synthetic: bool
         if count > 1:
             yield f"{name}: drafter {drafter!r} appears {count} times."
     for trajectory in window.drafters:
-        yield from _drafter_faults(f"{name}, drafter {trajectory.name!r}", trajectory, len(tokens), eos)
+        yield from _drafter_faults(f"{name}, drafter {trajectory.name!r}", trajectory, tokens, eos)
 
 
-def _drafter_faults(where: str, drafter: DrafterTrajectory, tokens: int, eos: int) -> Iterator[str]:
+def _drafter_faults(where: str, drafter: DrafterTrajectory, target: Sequence[int], eos: int) -> Iterator[str]:
+    tokens = len(target)
     yield from _token_faults(where, drafter.candidates, eos, "EOS is never a candidate")
     if drafter.batch_tokens < 1:
         yield f"{where}: batches of {drafter.batch_tokens} candidates are not possible."
@@ -204,9 +226,12 @@ def _drafter_faults(where: str, drafter: DrafterTrajectory, tokens: int, eos: in
         ("confidences", drafter.confidences, len(drafter.candidates)),
         ("agreement flags", drafter.agrees, tokens),
         ("prefix confidences", drafter.prefix_confidences, tokens),
+        ("prefix tokens", drafter.prefix_tokens, tokens),
     ):
         if values is not None and len(values) != expected:
             yield f"{where}: there are {len(values)} {what}, but {expected} are needed."
+    yield from _off_path_faults(where, drafter, target, eos)
+    yield from _chunk_faults(where, drafter)
     for what, confidences in (
         ("confidence", drafter.confidences),
         ("prefix confidence", drafter.prefix_confidences),
@@ -215,6 +240,42 @@ def _drafter_faults(where: str, drafter: DrafterTrajectory, tokens: int, eos: in
             if value is not None and not 0.0 <= value <= 1.0:
                 yield f"{where}: the {what} at position {i} is {value}; it must be between 0 and 1."
                 break
+
+
+def _off_path_faults(where: str, drafter: DrafterTrajectory, target: Sequence[int], eos: int) -> Iterator[str]:
+    prefix, agrees = drafter.prefix_tokens, drafter.agrees
+    if prefix is not None and agrees is not None and len(prefix) == len(agrees) == len(target):
+        for i, (token, expected, right) in enumerate(zip(prefix, target, agrees, strict=True)):
+            if (token == expected) != right:
+                yield f"{where}: the prefix token at position {i} is {token}, which contradicts its agreement flag."
+                break
+    if drafter.branches is not None and drafter.error_channel is not None:
+        yield f"{where}: there are recorded branches and an error channel; a drafter is real or made up."
+    if drafter.branches is not None:
+        if prefix is None or drafter.prefix_confidences is None:
+            yield f"{where}: there are branches, but no prefix tokens with confidences that they could leave."
+        elif len(prefix) == len(target):
+            for fault in branch_faults(drafter.branches, target, prefix, eos):
+                yield f"{where}: {fault}"
+    if drafter.error_channel is not None:
+        if agrees is None:
+            yield f"{where}: there is an error channel, but no agreement flags that say where it errs."
+        for fault in channel_faults(drafter.error_channel, len(target)):
+            yield f"{where}: {fault}"
+
+
+def _chunk_faults(where: str, drafter: DrafterTrajectory) -> Iterator[str]:
+    if drafter.chunk_ends is None:
+        return
+    for i, (before, after) in enumerate(pairwise((0, *drafter.chunk_ends))):
+        if after < before:
+            yield f"{where}: the candidates out after chunk {i} fall from {before} to {after}."
+            return
+    last = drafter.chunk_ends[-1] if drafter.chunk_ends else 0
+    if last != len(drafter.candidates):
+        yield f"{where}: the chunks publish {last} of {len(drafter.candidates)} candidates."
+    if drafter.confidences is not None:
+        yield f"{where}: a source that publishes chunks gives no confidences, but there are some."
 
 
 def _token_faults(where: str, tokens: Sequence[int], eos: int, rule: str) -> Iterator[str]:
