@@ -17,6 +17,7 @@ from math import fsum
 import numpy as np
 from numpy.typing import NDArray
 
+from as2d_core.replay.branches import ErrorChannel
 from as2d_core.replay.synthetic_parameters import (
     SyntheticGroup,
     SyntheticParameters,
@@ -155,6 +156,7 @@ def _windows(
                         source_capped=len(candidates) == parameters.source_cap,
                         agrees=tuple(agrees[start:end].tolist()),
                         prefix_confidences=_confidences(parameters, low[start:end]),
+                        error_channel=ErrorChannel(tuple(wrong[start:end]), tuple(skipped[start:end])),
                     ),
                 ),
             )
