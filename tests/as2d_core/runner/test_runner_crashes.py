@@ -59,6 +59,7 @@ def test_a_target_killed_while_loading_ends_the_run_with_the_signal(start_runner
 
 def test_a_target_killed_while_idle_is_replaced(runner, ask, reference):
     wanted = reference()
+    runner.run(ask())
     kill(runner.target_pid())
     record = runner.run(ask("as2d", budget=3))
     assert (record.status, tuple(record.tokens)) == ("eos", wanted)
