@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from as2d_core.alignment import DEFAULT_SEARCH_WINDOW
 from as2d_core.errors import RequestError
 from as2d_core.records import METHODS
 from dashboard.cli_output import Answer, Progress, command, number, opened, wait
@@ -17,6 +18,7 @@ from device_bridge.jobs import Job
 from device_bridge.local import THIS_COMPUTER
 
 INTERRUPTED = 130
+_WINDOW_HELP = f"as2d: how far alignment looks past the cursor (default: {DEFAULT_SEARCH_WINDOW})"
 _OWN_PARAMETER = {"as2d": "budget", "sd": "width", "specasr": "draft_cap"}
 
 
@@ -40,6 +42,7 @@ def register(commands: Any) -> None:
     parser.add_argument("--width", metavar="K", type=int, help="sd: width, K - 1 drafted tokens and the root")
     parser.add_argument("--draft-cap", metavar="N", type=int, help="specasr: most tokens drafted at once")
     parser.add_argument("--threshold", metavar="P", type=float, default=0.4, help="confidence that ends a chain")
+    parser.add_argument("--search-window", metavar="W", type=int, default=DEFAULT_SEARCH_WINDOW, help=_WINDOW_HELP)
     parser.add_argument("--drafter-pace", metavar="MS", type=float, help="emulate a slower drafter: least ms a token")
     parser.add_argument("--target", metavar="DIR", help="target model: a folder, or an id of `as2d models list`")
     parser.add_argument("--drafter", metavar="DIR", help="drafter model")
@@ -134,6 +137,7 @@ def _form(options: argparse.Namespace) -> RunForm:
         width=options.width,
         draft_cap=options.draft_cap,
         threshold=options.threshold,
+        search_window=options.search_window,
         max_tokens=options.max_tokens,
         plain_step=options.plain_step,
         drafter_pace_ms=options.drafter_pace,

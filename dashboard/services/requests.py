@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from as2d_core.alignment import DEFAULT_SEARCH_WINDOW
 from as2d_core.audio import read_audio
 from as2d_core.errors import RequestError, unknown_name
 from as2d_core.models.folder import ModelInfo, check_pair
@@ -41,7 +42,7 @@ class RunForm:
     width: int | None = None
     draft_cap: int | None = None
     threshold: float | None = 0.4
-    search_window: int = 16
+    search_window: int = DEFAULT_SEARCH_WINDOW
     batch_tokens: int = 8
     max_tokens: int = 320
     plain_step: bool = False

@@ -25,6 +25,8 @@ from as2d_core.selection import select_budget
 from tests.bench.arms import PAPER_RATIO, Arm, arms, request, rotated
 from tests.bench.figures import figures, render
 
+SEARCH_WINDOWS = (8, 10, 12, 14, 16, 24)
+"""Search windows W among which replay chooses, on development and validation windows."""
 CHECKED_WINDOWS = 20
 """Windows on which replay is held against native runs."""
 CALIBRATION_WINDOWS = ("clean_06", "far_field_09", "long_00")
@@ -92,10 +94,12 @@ def main() -> int:
         say("Measuring this computer's costs")
         profile = calibrate(device, everything, 5)
         corpus = load_corpus("demo")
-        grid = replay_grid(corpus, profile)
-        selected = select_budget(grid.of_split("development", "validation"))
+        grids = {window: replay_grid(corpus, profile, search_window=window) for window in SEARCH_WINDOWS}
+        choices = {w: select_budget(grid.of_split("development", "validation")) for w, grid in grids.items()}
+        search_window = max(choices, key=lambda window: choices[window].validation_tps)
+        grid, selected = grids[search_window], choices[search_window]
         pace_ms = PAPER_RATIO * profile.target_step_ms
-        rows = arms(selected.budget)
+        rows = arms(selected.budget, search_window)
         checks = check_replay(device, windows[:: max(1, len(windows) // CHECKED_WINDOWS)])
         records = measure(device, rows, windows, options.repetitions, pace_ms)
     finally:
@@ -107,7 +111,7 @@ def main() -> int:
                 for record in runs:
                     path = options.keep / f"{name} {window} {record.request.repetition}.ndjson"
                     path.write_text("".join(device.streams[record.run_id]), encoding="utf-8")
-    result = figures(rows, records, checks, profile, grid, selected.budget, pace_ms)
+    result = figures(rows, records, checks, profile, grid, selected.budget, search_window, pace_ms)
     print(render(result))
     if options.json:
         options.json.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

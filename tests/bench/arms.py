@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from as2d_core.alignment import DEFAULT_SEARCH_WINDOW
 from as2d_core.models.demo_catalog import DRAFTER, TARGET, DemoWindow
 from as2d_core.records import AudioRef, ModelRef, Request
 
@@ -21,25 +22,38 @@ class Arm:
     draft_cap: int | None = None
     plain_step: bool = False
     paced: bool = False
+    search_window: int = DEFAULT_SEARCH_WINDOW
 
 
+SD = "standard SD K = 8"
+PACED_SD = "standard SD K = 8, paced drafter"
+PACED_AS2D = "As²d b = 7, paced drafter"
 TARGET_ONLY = Arm("target-only (bit-equal width)", "target-only")
 PLAIN = Arm("target-only (plain K = 1)", "target-only", plain_step=True)
 
 
-def arms(selected_budget: int) -> list[Arm]:
-    """All arms; the selected budget is added when it is not one of the fixed ones."""
+def arms(selected_budget: int, selected_window: int) -> list[Arm]:
+    """All arms; the selected budget is added when it is not one of the fixed ones.
+
+    ``selected_window`` is the search window W that replay chose; b = 7 is run with the default too.
+    """
     budgets = sorted({3, 5, 7, selected_budget})
     return [
         TARGET_ONLY,
         PLAIN,
-        Arm("standard SD K = 8", "sd", width=8),
+        Arm(SD, "sd", width=8),
         Arm("SpecASR cap 7", "specasr", draft_cap=7),
         Arm("SpecASR cap 14", "specasr", draft_cap=14),
-        *(Arm(f"As²d b = {b}", "as2d", budget=b) for b in budgets),
-        Arm("standard SD K = 8, paced drafter", "sd", width=8, paced=True),
-        Arm("As²d b = 7, paced drafter", "as2d", budget=7, paced=True),
+        *(Arm(as2d_name(b), "as2d", budget=b, search_window=selected_window) for b in budgets),
+        Arm(f"As²d b = 7, W = {DEFAULT_SEARCH_WINDOW} (default)", "as2d", budget=7),
+        Arm(PACED_SD, "sd", width=8, paced=True),
+        Arm(PACED_AS2D, "as2d", budget=7, paced=True, search_window=selected_window),
     ]
+
+
+def as2d_name(budget: int) -> str:
+    """Name of the arm of one budget."""
+    return f"As²d b = {budget}"
 
 
 def request(arm: Arm, window: DemoWindow, repetition: int, pace_ms: float, widths: Sequence[int] | None) -> Request:
@@ -57,6 +71,7 @@ def request(arm: Arm, window: DemoWindow, repetition: int, pace_ms: float, width
         width=arm.width,
         draft_cap=arm.draft_cap,
         plain_step=arm.plain_step,
+        search_window=arm.search_window,
         drafter_pace_ms=pace_ms if arm.paced else None,
         repetition=repetition,
     )

@@ -12,7 +12,7 @@ from as2d_core.records import RunRecord
 from as2d_core.replay.grid import Grid
 from as2d_core.replay.native import fit_costs, replay_run, timing_error
 from as2d_core.replay.oracle import oracle
-from tests.bench.arms import PLAIN, TARGET_ONLY, Arm
+from tests.bench.arms import PACED_AS2D, PACED_SD, PLAIN, SD, TARGET_ONLY, Arm, as2d_name
 
 Records = Mapping[str, Mapping[str, Sequence[RunRecord]]]
 
@@ -24,6 +24,7 @@ def figures(
     profile: Profile,
     grid: Grid,
     selected_budget: int,
+    search_window: int,
     pace_ms: float,
 ) -> dict[str, Any]:
     """Everything the bench reports."""
@@ -37,7 +38,7 @@ def figures(
     table = [_row(arm, summaries, baseline, base_tps) for arm in rows]
     by_name = {row["name"]: row for row in table}
     plain_step_ms = _step_ms(records[PLAIN.name])
-    selected = f"As²d b = {selected_budget}"
+    selected = as2d_name(selected_budget)
     as2d = [arm for arm in rows if arm.method == "as2d" and not arm.paced]
     best = max(as2d, key=lambda arm: by_name[arm.name]["tps"])
     chosen = grid.subset(np.isin(grid.windows, list(reference)))
@@ -58,14 +59,14 @@ def figures(
         "best_as2d": best.name,
         "best_as2d_over_target_only": by_name[best.name]["ratio"],
         "best_as2d_slower_share": by_name[best.name]["slower_share"],
-        "as2d_over_sd": by_name[best.name]["tps"] / by_name["standard SD K = 8"]["tps"],
-        "paced_as2d_over_sd": by_name["As²d b = 7, paced drafter"]["tps"]
-        / by_name["standard SD K = 8, paced drafter"]["tps"],
+        "as2d_over_sd": by_name[best.name]["tps"] / by_name[SD]["tps"],
+        "paced_as2d_over_sd": by_name[PACED_AS2D]["tps"] / by_name[PACED_SD]["tps"],
         "overlap_share": _overlap(summaries, as2d),
         "k1_step_ms": plain_step_ms,
         "own_us_per_round": {arm.name: _own_us(records[arm.name]) for arm in rows},
         "as2d_own_share_of_step": max(_own_us(records[arm.name]) for arm in as2d) / 1e3 / plain_step_ms,
         "selected_budget": selected_budget,
+        "search_window": search_window,
         "replay_oracle_tps": oracle_tps,
         "replay_selected_gap_percent": _gap(chosen, selected_budget, oracle_tps),
         "native_selected_to_replay_oracle_gap_percent": 100 * (1 - by_name[selected]["tps"] / oracle_tps)
@@ -114,7 +115,8 @@ def render(result: Mapping[str, Any]) -> str:
         f"Drafter active time overlapped with target work: {result['overlap_share']:.1%} (wanted: at least 95 %).",
         f"Our own time per As²d round: {result['as2d_own_share_of_step']:.1%} of a K = 1 step of "
         f"{result['k1_step_ms']:.2f} ms (wanted: at most 5 %).",
-        f"Selected on development and validation windows: b = {result['selected_budget']}; gap to the oracle "
+        f"Selected by replay on development and validation windows: b = {result['selected_budget']}, search window "
+        f"W = {result['search_window']}; gap to the oracle "
         f"{result['replay_selected_gap_percent']:.1f} % (replayed), "
         f"{result['native_selected_to_replay_oracle_gap_percent']:.1f} % (measured, against the replayed oracle of "
         f"{result['replay_oracle_tps']:.0f} tok/s).",
