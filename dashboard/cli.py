@@ -22,6 +22,7 @@ from dashboard import (
     cli_collect,
     cli_models,
     cli_profile,
+    cli_published,
     cli_run,
     cli_runs,
     cli_store,
@@ -38,6 +39,7 @@ COMMANDS = (
     cli_calibrate,
     cli_collect,
     cli_profile,
+    cli_published,
     cli_store,
     cli_models,
 )
