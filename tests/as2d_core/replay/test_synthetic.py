@@ -75,6 +75,7 @@ def fingerprint(corpus):
     """Of every token, flag and confidence."""
     content = [
         (w.window_id, w.target_tokens, d.candidates, d.confidences, d.agrees, d.prefix_confidences)
+        + (d.error_channel.wrong, d.error_channel.skipped)
         for w in corpus.windows
         for d in w.drafters
     ]
@@ -120,6 +121,41 @@ def test_a_drafter_that_never_errs_writes_what_the_target_says(drawn, seed):
         assert drafter.candidates == tuple(t for t in window.target_tokens if t != flawless.vocabulary_tokens)
 
 
+def walked(drafter, last):
+    """Positions of the target that a free-running drafter goes through; -1 for a token of its own."""
+    positions, here, resumed = [], 0, False
+    while here < last:
+        if drafter.agrees[here] or resumed:
+            positions.append(here)
+            here, resumed = here + 1, False
+        else:
+            positions += [-1] * drafter.error_channel.wrong[here]
+            here, resumed = here + drafter.error_channel.skipped[here], True
+    if here == last < len(drafter.agrees) and not drafter.agrees[last] and not resumed:
+        positions += [-1] * drafter.error_channel.wrong[last]
+    return positions
+
+
+@settings(max_examples=40, deadline=None)
+@given(parameters(), st.integers(0, 2**32))
+def test_a_free_running_source_lives_through_its_own_errors(drawn, seed):
+    for window in generate(seed, drawn).windows:
+        drafter = window.drafters[0]
+        last = len(window.target_tokens) - (0 if window.target_capped else 1)
+        expected = walked(drafter, last)[: drawn.source_cap]
+        assert len(drafter.candidates) == len(expected)
+        for token, position in zip(drafter.candidates, expected, strict=True):
+            assert position < 0 or token == window.target_tokens[position]
+
+
+@settings(max_examples=40, deadline=None)
+@given(parameters(), st.integers(0, 2**32))
+def test_every_error_writes_or_skips_something(drawn, seed):
+    for window in generate(seed, drawn).windows:
+        channel = window.drafters[0].error_channel
+        assert all(k + j > 0 for k, j in zip(channel.wrong, channel.skipped, strict=True))
+
+
 def test_another_seed_gives_another_corpus():
     small = replace(GOOD, groups=GOOD.groups[1:2])
     assert generate(1, small).windows != generate(2, small).windows
@@ -158,7 +194,7 @@ def test_the_corpus_has_the_windows_and_tokens_of_the_paper():
 
 def test_the_corpus_is_the_same_on_every_platform():
     # Raises VERSION of the generator with it when a change is meant.
-    assert fingerprint(load_corpus("paper-688")) == "ca1969bc3804ef137ad82764e5fc1983fa16e3f5d38e66dac4cc7e5cc2813e5b"
+    assert fingerprint(load_corpus("paper-688")) == "1470cb4ee3228d293093c80d2ba0bdf116a61b191bb3ccadbdea1d588e369210"
 
 
 def test_generating_the_corpus_takes_less_than_two_seconds():
@@ -197,6 +233,27 @@ def test_rates_come_out_as_the_parameters_say(seed):
     assert np.mean(after_wrong) == pytest.approx(GOOD.repeat_error, abs=0.025)
     assert np.mean(low_right) == pytest.approx(GOOD.prefix_low_right, abs=0.003)
     assert np.mean(low_wrong) == pytest.approx(GOOD.prefix_low_wrong, abs=0.02)
+
+
+# Of the corpus that the parameters describe: mean wrong and skipped tokens of an error, and errors that are one
+# substitution.
+@pytest.mark.parametrize(
+    ("group", "wrong", "skipped", "substitutions"),
+    [
+        ("LibriSpeech", 3.506, 3.495, 0.248),
+        ("AMI", 4.514, 4.510, 0.114),
+        ("FLEURS", 4.471, 4.465, 0.120),
+        ("KeSpeech", 2.206, 2.202, 0.417),
+        ("M4Singer", 4.210, 4.228, 0.153),
+    ],
+)
+def test_errors_are_as_long_as_in_the_corpus_it_stands_in_for(group, wrong, skipped, substitutions):
+    channels = [w.drafters[0].error_channel for w in load_corpus("paper-688").windows if w.group == group]
+    written = np.concatenate([c.wrong for c in channels])
+    left_out = np.concatenate([c.skipped for c in channels])
+    assert written.mean() == pytest.approx(wrong, rel=0.04)
+    assert left_out.mean() == pytest.approx(skipped, rel=0.04)
+    assert ((written == 1) & (left_out == 1)).mean() == pytest.approx(substitutions, abs=0.02)
 
 
 @pytest.mark.parametrize(
