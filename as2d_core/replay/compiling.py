@@ -1,8 +1,9 @@
 """Machine code for the round loops: compiled once per machine, kept in a cache that cannot go stale."""
 
 import hashlib
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,10 @@ _LOCK = threading.Lock()
 
 
 @cache
-def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+def compiled(function: Callable[..., Any], helpers: tuple[Callable[..., Any], ...] = ()) -> Callable[..., Any]:
     """The compiled form of a round loop; it takes arrays where the plain one takes any sequence.
+
+    ``helpers`` are functions it calls that no other loop does.
 
     Machine code is kept where numba keeps it (``NUMBA_CACHE_DIR``, else beside this file, else in
     the user's cache). Where nothing can be written, it is compiled again in every process.
@@ -26,9 +29,9 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     import numba
 
     with _LOCK:
-        for called in (*_INLINED, *_CALLED, function):
+        for called in (*_INLINED, *_CALLED, *helpers, function):
             _register(called)
-    key = _fingerprint()
+    key = _fingerprint((*helpers, function))
 
     def entry(*arguments):  # type: ignore[no-untyped-def]  # noqa: ANN002, ANN202
         # Numba looks for changes in this file only. It also compares what the function closes over,
@@ -62,8 +65,10 @@ def _register(function: Callable[..., Any]) -> None:
     register_jitable(inline="always" if function in _INLINED else "never")(function)
 
 
-def _fingerprint() -> str:
+def _fingerprint(own: Sequence[Callable[..., Any]]) -> str:
     digest = hashlib.sha256()
+    for name in sorted({function.__module__ for function in own}):
+        digest.update(Path(str(sys.modules[name].__file__)).read_bytes())
     for module in (alignment, width_rule, schedule, loops):
         digest.update(Path(str(module.__file__)).read_bytes())
     return digest.hexdigest()
