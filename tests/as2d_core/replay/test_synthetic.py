@@ -74,8 +74,12 @@ def parameters(draw):
 def fingerprint(corpus):
     """Of every token, flag and confidence."""
     content = [
-        (w.window_id, w.target_tokens, d.candidates, d.confidences, d.agrees, d.prefix_confidences)
-        + (d.error_channel.wrong, d.error_channel.skipped)
+        (
+            (w.window_id, w.target_tokens),
+            (d.candidates, d.confidences),
+            (d.agrees, d.prefix_confidences),
+            (d.error_channel.wrong, d.error_channel.skipped),
+        )
         for w in corpus.windows
         for d in w.drafters
     ]
@@ -194,7 +198,7 @@ def test_the_corpus_has_the_windows_and_tokens_of_the_paper():
 
 def test_the_corpus_is_the_same_on_every_platform():
     # Raises VERSION of the generator with it when a change is meant.
-    assert fingerprint(load_corpus("paper-688")) == "1470cb4ee3228d293093c80d2ba0bdf116a61b191bb3ccadbdea1d588e369210"
+    assert fingerprint(load_corpus("paper-688")) == "3121d9ed8a8dd8a15094b3157242fe9f4491b0efe4a54ac6f6e1cc7deca9b624"
 
 
 def test_generating_the_corpus_takes_less_than_two_seconds():
