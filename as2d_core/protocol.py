@@ -47,6 +47,11 @@ _TUPLES = {
     "target_tokens",
     "forced",
     "forced_confidences",
+    "branch_leaves",
+    "branch_feeds",
+    "branch_lengths",
+    "branch_tokens",
+    "branch_confidences",
     "concurrent",
     "idle",
 }

@@ -330,6 +330,20 @@ class Trajectory(Event):
     eos: int
     """The target's EOS token."""
     batch_tokens: int = 8
+    branch_leaves: tuple[int, ...] = ()
+    """The drafter off the true path, see ``replay.branches.Branches``: state that each branch leaves,"""
+    branch_feeds: tuple[int, ...] = ()
+    """token fed there,"""
+    branch_lengths: tuple[int, ...] = ()
+    """words of each branch,"""
+    branch_tokens: tuple[int, ...] = ()
+    """words of all branches, one branch behind the other,"""
+    branch_confidences: tuple[float, ...] = ()
+    """and their probabilities."""
+    branch_draft_cap: int | None = None
+    """Drafts of up to this many tokens are covered; ``None`` = branches were not collected."""
+    branch_threshold: float | None = None
+    """Confidence below which the covered drafts stop; ``None`` = never."""
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -11,10 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from as2d_core.collection.branches import DRAFT_CAP
 from as2d_core.errors import RecordError, TrajectoryError
 from as2d_core.models.demo_catalog import DemoWindow
 from as2d_core.protocol import read_run
-from as2d_core.records import AudioRef, ModelRef, Request, RunRecord
+from as2d_core.records import AudioRef, ModelRef, Request, RunRecord, Trajectory
+from as2d_core.replay.branches import Branches
 from as2d_core.replay.windows import DrafterTrajectory, TrajectorySet, WindowTrajectory
 
 SPLIT_SEED = 20260915
@@ -23,9 +25,13 @@ OUTPUT_CAP_TOKENS = 320
 
 
 def collection_request(
-    window: DemoWindow, target: ModelRef, drafter: ModelRef, output_cap_tokens: int = OUTPUT_CAP_TOKENS
+    window: DemoWindow,
+    target: ModelRef,
+    drafter: ModelRef,
+    output_cap_tokens: int = OUTPUT_CAP_TOKENS,
+    draft_cap: int | None = DRAFT_CAP,
 ) -> Request:
-    """The request that collects one window."""
+    """The request that collects one window; without a draft cap the drafter is not followed off the true path."""
     return Request(
         run_id=f"collect-{window.window_id}",
         method="collect",
@@ -35,6 +41,7 @@ def collection_request(
         task=window.task,
         instruction=window.instruction,
         max_tokens=output_cap_tokens,
+        draft_cap=draft_cap,
     )
 
 
@@ -53,8 +60,8 @@ def usable(path: Path, wanted: Request, target_sha256: str, drafter_sha256: str)
         and had.method == "collect"
         and had.drafter is not None
         and (had.target.sha256, had.drafter.sha256) == (target_sha256, drafter_sha256)
-        and (had.instruction, had.max_tokens, had.batch_tokens)
-        == (wanted.instruction, wanted.max_tokens, wanted.batch_tokens)
+        and (had.instruction, had.max_tokens, had.batch_tokens, had.draft_cap, had.threshold)
+        == (wanted.instruction, wanted.max_tokens, wanted.batch_tokens, wanted.draft_cap, wanted.threshold)
         and (had.precision, had.memory, had.audio.window_id)
         == (wanted.precision, wanted.memory, wanted.audio.window_id)
     )
@@ -126,6 +133,8 @@ def assemble(
             "mnn_version": target.mnn_version,
             "exact_widths": list(target.widths),
             "split_seed": SPLIT_SEED,
+            "draft_cap": first.request.draft_cap,
+            "threshold": first.request.threshold,
         },
         created_at=max(r.header.created_at for _, r in found),
         note=note,
@@ -142,6 +151,22 @@ def _settings(record: RunRecord) -> tuple[Any, ...]:
         request.memory,
         request.max_tokens,
         request.batch_tokens,
+        request.draft_cap,
+        request.threshold,
+    )
+
+
+def _branches(item: Trajectory) -> Branches | None:
+    if item.branch_draft_cap is None:
+        return None
+    return Branches(
+        item.branch_leaves,
+        item.branch_feeds,
+        item.branch_lengths,
+        item.branch_tokens,
+        item.branch_confidences,
+        item.branch_draft_cap,
+        item.branch_threshold,
     )
 
 
@@ -155,6 +180,8 @@ def _window(window: DemoWindow, record: RunRecord, language: str, split: str) ->
         source_capped=item.source_capped,
         agrees=tuple(a == b for a, b in zip(item.forced, item.target_tokens, strict=True)),
         prefix_confidences=item.forced_confidences,
+        prefix_tokens=item.forced,
+        branches=_branches(item),
     )
     whole = WindowTrajectory(
         window_id=window.window_id,

@@ -26,6 +26,20 @@ HALF_NS = 0.5e-6
 """Milliseconds; keeps the rounding of sums from moving a publication behind its boundary."""
 
 
+_DECISIONS = (
+    "width",
+    "proposed",
+    "accepted",
+    "committed",
+    "candidates",
+    "origins",
+    "width_reason",
+    "cursor_before",
+    "cursor_after",
+    "visible",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class RoundComparison:
     """One round as it was (``native``) and as replay decided it; ``None`` where there is none."""
@@ -39,8 +53,7 @@ class RoundComparison:
         """Names of the decisions that differ; ``round`` when one of the two has no such round."""
         if self.native is None or self.replayed is None:
             return ("round",)
-        names = ("width", "proposed", "accepted", "committed", "cursor_before", "cursor_after", "visible")
-        return tuple(name for name in names if getattr(self.native, name) != getattr(self.replayed, name))
+        return tuple(name for name in _DECISIONS if getattr(self.native, name) != getattr(self.replayed, name))
 
     @property
     def equal(self) -> bool:
@@ -49,7 +62,7 @@ class RoundComparison:
 
 @dataclass(frozen=True, slots=True)
 class NativeReplay:
-    """A native As²d run beside its replay."""
+    """A native run beside its replay."""
 
     run_id: str
     rounds: tuple[RoundComparison, ...]
@@ -138,7 +151,7 @@ def replay_run(record: RunRecord) -> NativeReplay:
             RoundComparison(i, rounds[i] if i < len(rounds) else None, replayed[i] if i < len(replayed) else None)
             for i in range(count)
         ),
-        native_ms=_elapsed_ms(record, origin_ns),
+        native_ms=elapsed_ms(record, origin_ns),
         replayed_ms=clock.now_ms,
         problem=problem,
     )
@@ -202,7 +215,7 @@ def timing_error(record: RunRecord, costs: RunCosts) -> TimingError:
     """
     _check(record)
     tokens = record.tokens
-    native_ms = _elapsed_ms(record, record.marks["decode_start"].time_ns)
+    native_ms = elapsed_ms(record, record.marks["decode_start"].time_ns)
     replayed = _priced(record, costs)
     if replayed.missing_width is not None:
         raise ProfileError(f"Run {record.run_id} needs a cost at width {replayed.missing_width}; there is none.")
@@ -241,13 +254,19 @@ def timing_agreement(records: Sequence[RunRecord], costs: RunCosts) -> TimingAgr
 def _check(record: RunRecord) -> None:
     if record.request.method != "as2d":
         raise RecordError(f"Run {record.run_id} is a run of {record.request.method}, not of As²d.")
+    check_ended(record)
+
+
+def check_ended(record: RunRecord) -> None:
+    """Raise ``RecordError`` unless the run decoded to its end and says when."""
     if record.status not in ("eos", "capped"):
         raise RecordError(f"Run {record.run_id} is {record.status}; only a run that ended can be compared.")
     if "decode_start" not in record.marks or "eos" not in record.marks:
         raise RecordError(f"Run {record.run_id} does not say when decoding began or the output was complete.")
 
 
-def _elapsed_ms(record: RunRecord, start_ns: int) -> float:
+def elapsed_ms(record: RunRecord, start_ns: int) -> float:
+    """Milliseconds from an instant until everything stood still."""
     limits = boundaries(record)
     return 0.0 if limits is None else (limits[1] - start_ns) / 1e6
 
@@ -268,7 +287,7 @@ def _round_costs(record: RunRecord) -> list[RoundCost]:
 
 def _received_schedule(record: RunRecord, origin_ns: int) -> Schedule:
     """Every batch becomes visible at the boundary that took it; what came too late, with the end."""
-    end_ms = max(_elapsed_ms(record, origin_ns), 0.0)
+    end_ms = max(elapsed_ms(record, origin_ns), 0.0)
     ends, times = [], []
     published = 0
     for batch in record.publications:

@@ -10,8 +10,10 @@ from as2d_core.engines.scripted import Prediction, Prefix, ScriptedModel, Script
 from as2d_core.engines.scripted_run import RunFacts, VirtualRun, run_virtually
 from as2d_core.errors import ProfileError, RequestError, unknown_name
 from as2d_core.profiles.profile import Profile
-from as2d_core.records import AudioRef, ModelRef, Request
+from as2d_core.records import METHODS, AudioRef, ModelRef, Request
 from as2d_core.replay.grid import DEFAULT_THRESHOLD, output_cap, window_schedule
+from as2d_core.replay.specasr import DEFAULT_ASP_CAP, AspCosts, asp_costs
+from as2d_core.replay.states import RecordedDrafter, StateModel, drafter_states
 from as2d_core.replay.windows import DrafterTrajectory, TrajectorySet, WindowTrajectory
 
 UNKNOWN_TOKEN = -2
@@ -29,6 +31,7 @@ def replay_window(
     threshold: float | None = DEFAULT_THRESHOLD,
     search_window: int = DEFAULT_SEARCH_WINDOW,
     created_at: str = "",
+    draft_cap: int | None = None,
 ) -> VirtualRun:
     """Replay one window with one method.
 
@@ -36,25 +39,25 @@ def replay_window(
         corpus: recorded tokens.
         window_id: which window.
         profile: costs of one device.
-        method: ``target-only``, ``sd`` (at ``width``) or ``as2d`` (under ``budget``).
+        method: ``target-only``, ``sd`` (at ``width``), ``specasr`` (up to ``draft_cap``, one branch after
+            the other, as a native run) or ``as2d`` (under ``budget``).
         drafter: its name; ``None`` = the first of the catalog.
         budget: proposal budget b; ``None`` = what was deployed on the device.
         width: physical width K of standard SD.
         threshold: confidence below which a chain stops; ``None`` = never.
         search_window: how far alignment looks beyond the cursor.
         created_at: kept in the header.
+        draft_cap: most tokens SpecASR drafts; ``None`` = the device's.
 
     Raises:
-        UnknownNameError: there is no such window or drafter.
-        RequestError: the method cannot be replayed from a trajectory, or lacks a parameter.
+        UnknownNameError: there is no such window, drafter or method.
+        RequestError: the method cannot be replayed from this trajectory, or lacks a parameter.
         ProfileError: a width came up that has no cost.
+        EngineError: the drafter would have to say something that was not recorded.
     """
     window = corpus.window(window_id)
-    if method not in ("target-only", "sd", "as2d"):
-        raise RequestError(
-            f"{method} cannot be replayed from a trajectory, which does not hold what the drafter says off the true "
-            "path; the methods are target-only, sd and as2d."
-        )
+    if method not in METHODS:
+        raise unknown_name("method", method, list(METHODS))
     trajectory = None if method == "target-only" else _trajectory(corpus, window, drafter)
     name = "" if trajectory is None else trajectory.name
     chosen = budget if budget is not None else profile.deployed_budget
@@ -70,6 +73,7 @@ def replay_window(
         instruction=window.instruction,
         budget=chosen if method == "as2d" else None,
         width=width if method == "sd" else None,
+        draft_cap=(draft_cap or profile.asp_cap or DEFAULT_ASP_CAP) if method == "specasr" else None,
         threshold=threshold,
         search_window=search_window,
         batch_tokens=trajectory.batch_tokens if trajectory is not None else 8,
@@ -84,7 +88,7 @@ def replay_window(
         extra={"corpus": corpus.id, "trajectories": corpus.label, "profile_kind": profile.kind},
         text=window.target_text or None,
     )
-    source: ScriptedSource | BranchDrafter | None = None
+    source: ScriptedSource | BranchDrafter | RecordedDrafter | None = None
     if trajectory is not None and method == "as2d":
         if not profile.feasible(chosen or 0):
             raise ProfileError(f"Budget {chosen} needs widths up to {(chosen or 0) + 1}; {profile.id!r} lacks a cost.")
@@ -95,6 +99,10 @@ def replay_window(
             trajectory.confidences,
             profile.publish_ms,
             trajectory.name,
+        )
+    elif trajectory is not None and method == "specasr":
+        source = RecordedDrafter(
+            _recorded_model(clock, window, trajectory, corpus.eos, threshold, asp_costs(profile, "serial"))
         )
     elif trajectory is not None:
         source = BranchDrafter(_agreement_model(clock, window, trajectory, corpus.eos, profile.draft_serial_ms))
@@ -115,6 +123,28 @@ def _model(corpus: TrajectorySet, profile: Profile, role: str, name: str) -> Mod
     known = profile.models.get(role)
     shown = name if role == "drafter" or known is None else known.name
     return ModelRef("", shown, corpus.models.get(name) or corpus.models.get(role))
+
+
+def _recorded_model(
+    clock: VirtualClock,
+    window: WindowTrajectory,
+    trajectory: DrafterTrajectory,
+    eos: int,
+    threshold: float | None,
+    costs: AspCosts,
+) -> StateModel:
+    states = drafter_states(window.target_tokens, trajectory, eos, threshold)
+    if states is None:
+        raise RequestError(
+            f"Drafter {trajectory.name!r} was not collected off the true path on window {window.window_id!r}; "
+            "SpecASR cannot be replayed with it."
+        )
+
+    def forward_ms(fed: int) -> float:
+        own_ms = costs.draft_ms if fed == 1 else costs.refresh_base_ms + fed * costs.refresh_token_ms
+        return own_ms + costs.confidence_row_ms
+
+    return StateModel(clock, window.target_tokens, states, eos, forward_ms)
 
 
 def _agreement_model(

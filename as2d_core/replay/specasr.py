@@ -45,7 +45,8 @@ class AspCosts:
     paired_ms: float
     """Both branches in one forward; NaN in the serial form, which has none."""
     confidence_row_ms: float
-    """Probabilities of one output row; 0 where they are part of the forward that was timed."""
+    """Probabilities of one output row: one for a scalar forward and a refresh, two for a paired forward;
+    0 where they are part of the forward that was timed."""
     refresh_base_ms: float
     refresh_token_ms: float
     """A batched refresh: a constant, and a part for every token that is fed."""
@@ -90,7 +91,6 @@ class AspReplay:
     reused: int
     scalar_forwards: int
     paired_forwards: int
-    confidence_rows: int
     refreshes: int
     refreshed: int
     """Tokens fed in batched refreshes."""
@@ -103,6 +103,11 @@ class AspReplay:
     @property
     def feasible(self) -> bool:
         return self.missing_width is None
+
+    @property
+    def confidence_rows(self) -> int:
+        """Output rows whose probabilities were computed."""
+        return self.scalar_forwards + 2 * self.paired_forwards + self.refreshes
 
     @property
     def ledger(self) -> Ledger:
@@ -221,7 +226,6 @@ _ASP_NAMES = (
     "reused",
     "scalar_forwards",
     "paired_forwards",
-    "confidence_rows",
     "refreshes",
     "refreshed",
 )
@@ -313,7 +317,8 @@ def price_specasr(
     draft = count["scalar_forwards"] * costs.draft_ms
     if costs.form == "paired":
         draft = draft + count["paired_forwards"] * costs.paired_ms
-    confidence = count["confidence_rows"] * costs.confidence_row_ms
+    rows = count["scalar_forwards"] + 2 * count["paired_forwards"] + count["refreshes"]
+    confidence = rows * costs.confidence_row_ms
     refresh = count["refreshes"] * costs.refresh_base_ms + count["refreshed"] * costs.refresh_token_ms
     verify = np.zeros(widths.shape[:-1])
     for width in range(1, widths.shape[-1]):

@@ -9,8 +9,8 @@ from typing import Any
 from as2d_core.replay.branches import DrafterStates, fed_state
 
 # Counters.
-ROUNDS, K1_ROUNDS, PROPOSED, ACCEPTED, REUSED, SCALAR, PAIRED, ROWS, REFRESHES, REFRESHED = range(10)
-ASP_COUNTERS = 10
+ROUNDS, K1_ROUNDS, PROPOSED, ACCEPTED, REUSED, SCALAR, PAIRED, REFRESHES, REFRESHED = range(9)
+ASP_COUNTERS = 9
 
 # Columns of the round table.
 WIDTH, MATCHED, TAKEN_OVER, REASON, SCALARS, PAIRS, REFRESH = range(7)
@@ -106,7 +106,6 @@ def asp_loop(
         pairs = 0
         refreshed = 0
         reused = 0
-        rows = 0
         if limit > 0:
             if behind:
                 scalars += 1
@@ -129,11 +128,8 @@ def asp_loop(
                         old_low[old_end] = drafter.low[old_state]
                         old_end += 1
                     pairs += 1
-                    rows += 2
-                else:
-                    if not in_refresh:
-                        scalars += 1
-                    rows += 1
+                elif not in_refresh:
+                    scalars += 1
                 in_refresh = False
                 while at < length:
                     to = fed_state(target, drafter, state, draft[at])
@@ -214,7 +210,6 @@ def asp_loop(
         counters[REUSED] += reused
         counters[SCALAR] += scalars
         counters[PAIRED] += pairs
-        counters[ROWS] += rows
         if refreshed > 0:
             counters[REFRESHES] += 1
             counters[REFRESHED] += refreshed

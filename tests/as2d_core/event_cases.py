@@ -200,6 +200,13 @@ trajectories = st.builds(
     st.lists(share, max_size=4).map(tuple),
     count,
     count,
+    tokens(0),
+    tokens(0),
+    tokens(1),
+    tokens(0),
+    st.lists(share, max_size=4).map(tuple),
+    st.none() | count,
+    st.none() | share,
     extra(Trajectory),
 )
 marks = st.builds(Mark, text, time_ns, st.none() | count, extra(Mark))
