@@ -10,6 +10,7 @@ import json
 import sys
 import time
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 
 from as2d_core.calibration.fit import fit_profile
@@ -19,11 +20,11 @@ from as2d_core.profiles import Profile
 from as2d_core.protocol import parse
 from as2d_core.records import AudioRef, ModelRef, Request, RunRecord
 from as2d_core.replay.grid import replay_grid
-from as2d_core.replay.trajectories import load_corpus
+from as2d_core.replay.trajectories import TrajectorySet, load_corpus
 from as2d_core.runner.coordinator import Coordinator
 from as2d_core.selection import select_budget
-from tests.bench.arms import PAPER_RATIO, Arm, arms, request, rotated
-from tests.bench.figures import figures, render
+from tests.bench.arms import PAPER_RATIO, TARGET_ONLY, Arm, Choice, arms, request, rotated
+from tests.bench.figures import CHECK_RUNS, COST_RUNS, figures, render
 
 SEARCH_WINDOWS = (8, 10, 12, 14, 16, 24)
 """Search windows W among which replay chooses, on development and validation windows."""
@@ -94,12 +95,12 @@ def main() -> int:
         say("Measuring this computer's costs")
         profile = calibrate(device, everything, 5)
         corpus = load_corpus("demo")
-        grids = {window: replay_grid(corpus, profile, search_window=window) for window in SEARCH_WINDOWS}
-        choices = {w: select_budget(grid.of_split("development", "validation")) for w, grid in grids.items()}
-        search_window = max(choices, key=lambda window: choices[window].validation_tps)
-        grid, selected = grids[search_window], choices[search_window]
-        pace_ms = PAPER_RATIO * profile.target_step_ms
-        rows = arms(selected.budget, search_window)
+        chosen = choose(profile, corpus)
+        grid = replay_grid(corpus, profile, search_window=chosen.search_window)
+        step_ms = target_step_ms(device, windows[:: max(1, len(windows) // CHECKED_WINDOWS)])
+        pace_ms = PAPER_RATIO * step_ms
+        paced = replace(profile, draft_serial_ms=pace_ms, draft_overlapped_ms=pace_ms)
+        rows = arms(chosen, choose(paced, corpus))
         checks = check_replay(device, windows[:: max(1, len(windows) // CHECKED_WINDOWS)])
         records = measure(device, rows, windows, options.repetitions, pace_ms)
     finally:
@@ -111,18 +112,37 @@ def main() -> int:
                 for record in runs:
                     path = options.keep / f"{name} {window} {record.request.repetition}.ndjson"
                     path.write_text("".join(device.streams[record.run_id]), encoding="utf-8")
-    result = figures(rows, records, checks, profile, grid, selected.budget, search_window, pace_ms)
+    result = figures(rows, records, checks, profile, grid, chosen, pace_ms, step_ms)
     print(render(result))
     if options.json:
         options.json.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return 0 if result["different_outputs"] == 0 and result["failed_runs"] == 0 else 1
 
 
+def choose(profile: Profile, corpus: TrajectorySet) -> Choice:
+    """Budget and search window with the best pooled TPS on validation windows, screened on development windows."""
+    choices = {}
+    for window in SEARCH_WINDOWS:
+        grid = replay_grid(corpus, profile, search_window=window)
+        choices[window] = select_budget(grid.of_split("development", "validation"))
+    best = max(choices, key=lambda window: choices[window].validation_tps)
+    return Choice(choices[best].budget, best)
+
+
+def target_step_ms(device: Device, windows: list[DemoWindow]) -> float:
+    """Mean target-only step at the bit-equal width, as decoding really runs."""
+    runs = [device.run(request(TARGET_ONLY, window, 0, 0.0, device.widths)) for window in windows]
+    calls = [r.call_ns for run in runs for r in run.rounds]
+    return sum(calls) / len(calls) / 1e6
+
+
 def check_replay(device: Device, windows: list[DemoWindow]) -> dict[str, list[RunRecord]]:
-    """As²d b = 7 on some windows: a warm-up, two runs that give the costs, three to check against."""
+    """As²d b = 7 on some windows: a warm-up, runs that give the costs, runs to check against."""
     arm = Arm("replay check", "as2d", budget=7)
     return {
-        window.window_id: [device.run(request(arm, window, turn, 0.0, device.widths)) for turn in range(6)]
+        window.window_id: [
+            device.run(request(arm, window, turn, 0.0, device.widths)) for turn in range(1 + COST_RUNS + CHECK_RUNS)
+        ]
         for window in windows
     }
 

@@ -27,27 +27,32 @@ class Arm:
 
 SD = "standard SD K = 8"
 PACED_SD = "standard SD K = 8, paced drafter"
-PACED_AS2D = "As²d b = 7, paced drafter"
+PACED_AS2D = "As²d as chosen, paced drafter"
 TARGET_ONLY = Arm("target-only (bit-equal width)", "target-only")
 PLAIN = Arm("target-only (plain K = 1)", "target-only", plain_step=True)
 
 
-def arms(selected_budget: int, selected_window: int) -> list[Arm]:
-    """All arms; the selected budget is added when it is not one of the fixed ones.
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What replay chose on development and validation windows."""
 
-    ``selected_window`` is the search window W that replay chose; b = 7 is run with the default too.
-    """
-    budgets = sorted({3, 5, 7, selected_budget})
+    budget: int
+    search_window: int
+
+
+def arms(chosen: Choice, chosen_paced: Choice) -> list[Arm]:
+    """All arms. The chosen budget joins the fixed ones; b = 7 is run with the default search window too."""
+    budgets = sorted({3, 5, 7, chosen.budget})
     return [
         TARGET_ONLY,
         PLAIN,
         Arm(SD, "sd", width=8),
         Arm("SpecASR cap 7", "specasr", draft_cap=7),
         Arm("SpecASR cap 14", "specasr", draft_cap=14),
-        *(Arm(as2d_name(b), "as2d", budget=b, search_window=selected_window) for b in budgets),
+        *(Arm(as2d_name(b), "as2d", budget=b, search_window=chosen.search_window) for b in budgets),
         Arm(f"As²d b = 7, W = {DEFAULT_SEARCH_WINDOW} (default)", "as2d", budget=7),
         Arm(PACED_SD, "sd", width=8, paced=True),
-        Arm(PACED_AS2D, "as2d", budget=7, paced=True, search_window=selected_window),
+        Arm(PACED_AS2D, "as2d", budget=chosen_paced.budget, paced=True, search_window=chosen_paced.search_window),
     ]
 
 

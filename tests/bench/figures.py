@@ -12,7 +12,12 @@ from as2d_core.records import RunRecord
 from as2d_core.replay.grid import Grid
 from as2d_core.replay.native import fit_costs, replay_run, timing_error
 from as2d_core.replay.oracle import oracle
-from tests.bench.arms import PACED_AS2D, PACED_SD, PLAIN, SD, TARGET_ONLY, Arm, as2d_name
+from tests.bench.arms import PACED_AS2D, PACED_SD, PLAIN, SD, TARGET_ONLY, Arm, Choice, as2d_name
+
+COST_RUNS = 3
+"""Native runs that give a window's costs to the check of replay."""
+CHECK_RUNS = 5
+"""Native runs after those; the one of median time is checked."""
 
 Records = Mapping[str, Mapping[str, Sequence[RunRecord]]]
 
@@ -23,9 +28,9 @@ def figures(
     checks: Mapping[str, Sequence[RunRecord]],
     profile: Profile,
     grid: Grid,
-    selected_budget: int,
-    search_window: int,
+    choice: Choice,
     pace_ms: float,
+    step_ms: float,
 ) -> dict[str, Any]:
     """Everything the bench reports."""
     summaries = {arm.name: {w: [summarise(r) for r in runs] for w, runs in records[arm.name].items()} for arm in rows}
@@ -38,7 +43,7 @@ def figures(
     table = [_row(arm, summaries, baseline, base_tps) for arm in rows]
     by_name = {row["name"]: row for row in table}
     plain_step_ms = _step_ms(records[PLAIN.name])
-    selected = as2d_name(selected_budget)
+    selected = as2d_name(choice.budget)
     as2d = [arm for arm in rows if arm.method == "as2d" and not arm.paced]
     best = max(as2d, key=lambda arm: by_name[arm.name]["tps"])
     chosen = grid.subset(np.isin(grid.windows, list(reference)))
@@ -55,7 +60,8 @@ def figures(
         "baseline": baseline.name,
         "rows": table,
         "pace_ms": pace_ms,
-        "pace_ratio": pace_ms / profile.target_step_ms,
+        "pace_ratio": pace_ms / step_ms,
+        "paced_choice": next(f"b = {a.budget}, W = {a.search_window}" for a in rows if a.name == PACED_AS2D),
         "best_as2d": best.name,
         "best_as2d_over_target_only": by_name[best.name]["ratio"],
         "best_as2d_slower_share": by_name[best.name]["slower_share"],
@@ -65,10 +71,10 @@ def figures(
         "k1_step_ms": plain_step_ms,
         "own_us_per_round": {arm.name: _own_us(records[arm.name]) for arm in rows},
         "as2d_own_share_of_step": max(_own_us(records[arm.name]) for arm in as2d) / 1e3 / plain_step_ms,
-        "selected_budget": selected_budget,
-        "search_window": search_window,
+        "selected_budget": choice.budget,
+        "search_window": choice.search_window,
         "replay_oracle_tps": oracle_tps,
-        "replay_selected_gap_percent": _gap(chosen, selected_budget, oracle_tps),
+        "replay_selected_gap_percent": _gap(chosen, choice.budget, oracle_tps),
         "native_selected_to_replay_oracle_gap_percent": 100 * (1 - by_name[selected]["tps"] / oracle_tps)
         if oracle_tps
         else None,
@@ -111,7 +117,8 @@ def render(result: Mapping[str, Any]) -> str:
         f"on {result['best_as2d_slower_share']:.1%} of the windows (wanted: at least 1.8, at most 6 %).",
         f"With this drafter as it is, {winner} wins: As²d is {result['as2d_over_sd']:.2f} times standard SD.",
         f"With the drafter paced to {result['pace_ms']:.2f} ms a token ({result['pace_ratio']:.2f} of the target's "
-        f"step, emulated), As²d is {result['paced_as2d_over_sd']:.2f} times standard SD (wanted: at least 1.2).",
+        f"step, emulated), As²d ({result['paced_choice']}) is {result['paced_as2d_over_sd']:.2f} times standard SD "
+        "(wanted: at least 1.2).",
         f"Drafter active time overlapped with target work: {result['overlap_share']:.1%} (wanted: at least 95 %).",
         f"Our own time per As²d round: {result['as2d_own_share_of_step']:.1%} of a K = 1 step of "
         f"{result['k1_step_ms']:.2f} ms (wanted: at most 5 %).",
@@ -124,7 +131,7 @@ def render(result: Mapping[str, Any]) -> str:
     ]
     if error["windows"]:
         lines.append(
-            f"Replay against native, costs from matched runs just before, median of three: mean absolute error "
+            f"Replay against native, costs from matched runs just before, median of {CHECK_RUNS}: mean absolute error "
             f"{error['mean_absolute_percent']:.1f} %, pooled {error['pooled_percent']:+.1f} % over {error['windows']} "
             f"windows (wanted: at most 6 %); {len(error['unpriced'])} more met a width without a cost."
         )
@@ -201,14 +208,14 @@ def replay_agreement(checks: Mapping[str, Sequence[RunRecord]]) -> dict[str, Any
     """Replay against native as in D.3: costs from matched runs before, against the median of the runs after.
 
     Args:
-        checks: by window, one warm-up, two runs that give the costs, and the runs to check.
+        checks: by window, one warm-up, the runs that give the costs, and the runs to check.
     """
     errors: list[float] = []
     unpriced: list[str] = []
     native_ms = replayed_ms = 0.0
     for runs in checks.values():
-        costs = fit_costs(runs[1:3])
-        judged = sorted(runs[3:], key=lambda record: summarise(record).elapsed_ms or 0.0)
+        costs = fit_costs(runs[1 : 1 + COST_RUNS])
+        judged = sorted(runs[1 + COST_RUNS :], key=lambda record: summarise(record).elapsed_ms or 0.0)
         try:
             error = timing_error(judged[len(judged) // 2], costs)
         except ProfileError as reason:
