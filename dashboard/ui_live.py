@@ -1,9 +1,7 @@
 """How is a job watched? Redrawn a few times a second while it runs, then once more for good."""
 
-import time
 from collections.abc import Sequence
 
-import plotly.graph_objects as go
 import streamlit as st
 
 from as2d_core.records import METHODS, RunRecord
@@ -11,17 +9,17 @@ from dashboard import ui, ui_state
 from dashboard.services.references import request_reference_tps
 from dashboard.services.workspace import Workspace
 from dashboard.views.heading import badge_html, badges
-from dashboard.views.live import LiveInfo, live_figure, live_figures_html, live_info, live_text_html
+from dashboard.views.live import live_figure, live_figures_html, live_info, live_text_html
+from dashboard.views.live_lanes import live_lanes_html
 from dashboard.views.methods_compare import methods_figure, methods_info
-from dashboard.views.progress import progress_info
+from dashboard.views.progress import FEW_CORES_NOTE, few_cores, progress_info
 from dashboard.views.text import element
 from dashboard.views.theme import STRIP_CONFIG, method_name
 from device_bridge.errors import UnknownJobError
 from device_bridge.jobs import Job
 from device_bridge.streams import LiveRun
 
-POLL_S = 0.22
-REDRAW_S = 0.6
+POLL_S, FEW_CORES_POLL_S = 0.22, 0.45
 MOST_COMPARED = 12
 """Runs of one job that are drawn under each other; more of them are a matter for the Runs page."""
 
@@ -46,7 +44,8 @@ def _decodes(job: Job, device_id: str) -> bool:
 def watch(workspace: Workspace, job: Job) -> None:
     """Show a job; while it runs, this part of the page redraws itself and leaves the rest alone."""
     ended = job.finished
-    st.fragment(_panel, run_every=None if ended else POLL_S)(workspace, job, ended)
+    every = FEW_CORES_POLL_S if few_cores() else POLL_S
+    st.fragment(_panel, run_every=None if ended else every)(workspace, job, ended)
 
 
 def _panel(workspace: Workspace, job: Job, ended_before: bool) -> None:
@@ -65,6 +64,8 @@ def _panel(workspace: Workspace, job: Job, ended_before: bool) -> None:
         ui.box("error", job.error)
     for warning in job.warnings:
         ui.box("warning", warning)
+    if few_cores():
+        ui.sentence(FEW_CORES_NOTE)
     run = _shown(job)
     if run is not None:
         _run(workspace, job, run)
@@ -88,17 +89,10 @@ def _run(workspace: Workspace, job: Job, run: LiveRun) -> None:
     parts = [live_figures_html(info, theme), *(badge_html(badge, theme) for badge in shown)]
     st.html(element("div", "".join(parts), {"display": "flex", "flex-wrap": "wrap", "gap": "4px 14px"}))
     st.html(live_text_html(info, theme))
-    ui.chart(_lanes(info, run), f"live-{job.id}", config=STRIP_CONFIG)
-
-
-def _lanes(info: LiveInfo, run: LiveRun) -> go.Figure:
-    """The growing lanes, drawn less often than the text: drawing takes time from the models that are watched."""
-    run_id, ended, when, figure = st.session_state.get("live-lanes", ("", False, 0.0, None))
-    now = time.monotonic()
-    if figure is None or run_id != run.request.run_id or ended != run.ended or now - when > REDRAW_S:
-        figure = live_figure(info, ui.theme())
-        st.session_state["live-lanes"] = (run.request.run_id, run.ended, now, figure)
-    return figure
+    if run.ended and job.finished:
+        ui.chart(live_figure(info, theme), f"live-{job.id}", config=STRIP_CONFIG)
+    elif lanes := live_lanes_html(info.timeline, theme):
+        st.html(lanes)
 
 
 def _reference(workspace: Workspace, job: Job, run: LiveRun) -> float | None:

@@ -3,13 +3,25 @@
 from dataclasses import dataclass
 
 from as2d_core.records import Request
+from as2d_core.runner.device import device_facts
 from dashboard.views import numbers
 from dashboard.views.theme import method_name
 from device_bridge.jobs import Job
 from device_bridge.streams import LiveRun
 
+ENOUGH_CORES = 4
 TOKENS_A_SECOND = 8.0
 """More tokens than a second of speech gives; how long an output will be, nobody knows before its end."""
+
+FEW_CORES_NOTE = (
+    "This computer has so few cores that a page which shows a run slows it down. For figures, let several repetitions "
+    "run while no page shows them: a job goes on when its page is closed."
+)
+
+
+def few_cores() -> bool:
+    """Whether the page, the browser and both models have to share cores."""
+    return (device_facts().get("logical_cores") or 0) < ENOUGH_CORES
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dashboard.services.requests import RunForm
 from dashboard.services.running import every_method, start_comparison, start_run
 from dashboard.views.devices import device_html, device_lines
 from dashboard.views.models import model_sentence
-from dashboard.views.progress import progress_info
+from dashboard.views.progress import few_cores, progress_info
 from dashboard.views.theme import LIGHT
 
 
@@ -67,3 +67,9 @@ def test_several_runs_are_counted(workspace):
     assert job.wait(30)
     info = progress_info(job)
     assert (info.sentence, info.share) == ("4 runs on clean_01: done.", 1.0)
+
+
+@pytest.mark.parametrize(("cores", "few"), [(2, True), (4, False), (16, False), (None, True)])
+def test_few_cores_are_shared_with_the_page(monkeypatch, cores, few):
+    monkeypatch.setattr("dashboard.views.progress.device_facts", lambda: {"logical_cores": cores})
+    assert few_cores() is few
