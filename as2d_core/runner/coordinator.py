@@ -166,7 +166,9 @@ class Coordinator:
         pipe.send(("run", job))
         if not pipe.poll(self._silence_deadline_s):
             self._kill()
-            raise _TargetLostError(f"The target process did not start within {self._silence_deadline_s:g} s.")
+            raise _TargetLostError(
+                f"The target did not answer for {self._silence_deadline_s:g} s while it was starting; it was stopped."
+            )
         pipe.recv()  # it says that it has taken the run, before anything can go wrong with it
         return pipe
 

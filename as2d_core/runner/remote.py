@@ -190,6 +190,7 @@ class RemoteSource:
         self._running = False
         self._end_ns = 0
         self._previous: Batch | None = None
+        self._lost: DrafterLostError | None = None
 
     def start(self, now_ns: int) -> None:
         self._end_ns = now_ns
@@ -202,16 +203,18 @@ class RemoteSource:
 
     def poll(self) -> list[Publication]:
         batches: list[Publication] = []
-        while self._running:
+        while self._running and self._lost is None:
             try:
                 if not self._process.asked():
                     break
                 batches += self._take(self._process.pipe.recv())
-            except (EOFError, OSError) as error:
-                if batches:
-                    break  # hand out what came before; the next poll reports the loss
-                raise self._process.lost() from error
-        return batches
+            except DrafterLostError as error:
+                self._lost = error
+            except (EOFError, OSError):
+                self._lost = self._process.lost()
+        if self._lost is not None and not batches:
+            raise self._lost
+        return batches  # what came before a loss is handed out; the next poll reports it
 
     def stop(self, now_ns: int) -> Drain:
         if not self._running:
