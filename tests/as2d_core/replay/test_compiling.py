@@ -44,7 +44,7 @@ def test_machine_code_is_kept_used_again_and_never_stale(tmp_path):
     assert kept(tmp_path) == first
     assert first[0].stat().st_mtime_ns == stamp
     # A changed source, alignment for one, is another key.
-    assert replay(tmp_path, "compiling._fingerprint = lambda: 'other sources'") == 28.0
+    assert replay(tmp_path, "compiling._fingerprint = lambda own: 'other sources'") == 28.0
     assert len(kept(tmp_path)) == 2
 
 
@@ -73,10 +73,10 @@ def test_cache_that_fails_later_is_left_behind(monkeypatch):
     compiling.compiled.cache_clear()
 
 
-@pytest.mark.parametrize("module", ["alignment", "schedule", "loops"])
+@pytest.mark.parametrize("module", ["alignment", "schedule", "loops", "width_rule"])
 def test_every_source_that_is_compiled_is_part_of_the_key(module, tmp_path, monkeypatch):
-    before = compiling._fingerprint()
+    before = compiling._fingerprint(())
     changed = tmp_path / "changed.py"
     changed.write_text("other")
     monkeypatch.setattr(getattr(compiling, module), "__file__", str(changed))
-    assert compiling._fingerprint() != before
+    assert compiling._fingerprint(()) != before
