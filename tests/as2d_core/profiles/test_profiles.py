@@ -17,7 +17,7 @@ from as2d_core.profiles import (
     write_profile,
 )
 from as2d_core.profiles.codec import profile_faults, profile_from_json, profile_to_json, profile_warnings
-from as2d_core.profiles.profile import ChunkCosts, ProfiledModel
+from as2d_core.profiles.profile import ProfiledModel
 
 COST = st.floats(0.5, 500.0)
 REQUIRED = [
@@ -120,7 +120,6 @@ def test_profile_survives_its_json(idle, concurrent, samples):
         models={"target": ProfiledModel("big", "ab")},
         exact_widths=(2, 3, 4),
         deployed_budget=3,
-        chunk_sources={"ctc": ChunkCosts(88.75, 1.5)},
         versions={"mnn": "3.6.1"},
     )
     assert profile_from_json(json.loads(json.dumps(profile_to_json(before)))) == before
@@ -159,11 +158,6 @@ def test_profile_file_round_trips_and_a_faulty_profile_is_not_written(tmp_path):
         ({"models": {"target": {}}}, "models.target"),
         ({"device": 3}, "device is not an object"),
         ({"speed": 1}, "speed is no field"),
-        ({"chunk_sources": [1.0]}, "chunk_sources is not an object"),
-        ({"chunk_sources": {"ctc": {"convert_ms": 1.0}}}, "chunk_sources.ctc is not an object with chunk_ms"),
-        ({"chunk_sources": {"ctc": {"chunk_ms": 1.0, "speed": 2.0}}}, "chunk_sources.ctc is not an object"),
-        ({"chunk_sources": {"ctc": {"chunk_ms": 0.0}}}, "chunk_sources.ctc.chunk_ms is 0 ms"),
-        ({"chunk_sources": {"ctc": {"chunk_ms": 5.0, "convert_ms": -1.0}}}, "chunk_sources.ctc.convert_ms is -1.0"),
         ({"format": 9}, "format is 9"),
     ],
 )
