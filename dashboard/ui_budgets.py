@@ -8,7 +8,7 @@ import streamlit as st
 
 from as2d_core.errors import As2dError
 from as2d_core.profiles.profile import Profile
-from as2d_core.replay.windows import SPLITS
+from as2d_core.replay.windows import SPLITS, TrajectorySet
 from dashboard import ui, ui_cache, ui_state
 from dashboard.services.budgets import ALL_WINDOWS, BudgetReport, list_corpora, open_corpus
 from dashboard.services.devices import find_device
@@ -23,6 +23,7 @@ from dashboard.views.timeline import timeline_figure
 from dashboard.views.windows import WindowsInfo
 
 FIRST_PROFILE, FIRST_CORPUS = "k70", "demo"
+ALL_DRAFTERS = "all"
 FACTORS = (0.25, 0.33, 0.5, 0.67, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 4.0)
 
 
@@ -66,8 +67,17 @@ def comparison(workspace: Workspace) -> BudgetReport:
     _labels(profiles[chosen])
     draft, verify = _factors()
     with ui.guarded():
-        return ui_cache.budgets(profiles[chosen], open_corpus(workspace.folders, corpus_id), split, draft, verify)
+        corpus = open_corpus(workspace.folders, corpus_id)
+        return ui_cache.budgets(profiles[chosen], corpus, split, _drafter(corpus), draft, verify)
     return st.stop()
+
+
+def _drafter(corpus: TrajectorySet) -> str | None:
+    """Which drafter alone is compared, where there are several; ``None`` = all."""
+    if len(corpus.drafters) < 2:
+        return None
+    chosen = ui_state.one_of(st.segmented_control, "only", "Drafter", [ALL_DRAFTERS, *corpus.drafters], ALL_DRAFTERS)
+    return None if chosen == ALL_DRAFTERS else chosen
 
 
 def _profiles(workspace: Workspace) -> dict[str, Profile]:

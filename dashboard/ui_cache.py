@@ -77,12 +77,17 @@ def _shown(found: replays.Replay) -> ShownReplay:
     return ShownReplay(ShownRun(found.record, timeline_info(found.record)), found.target_only_tps, found.lines)
 
 
-def budgets(profile: Profile, corpus: TrajectorySet, split: str, draft: float, verify: float) -> BudgetReport:
-    """Every window under every budget, with the costs of a profile or a multiple of them."""
-    return _budgets(profile, corpus, (corpus.id, corpus.created_at, repr(profile), split, draft, verify))
+def budgets(
+    profile: Profile, corpus: TrajectorySet, split: str, drafter: str | None, draft: float, verify: float
+) -> BudgetReport:
+    """Every window under every budget, with the costs of a profile or a multiple of them, by one drafter or all."""
+    key = (corpus.id, corpus.created_at, repr(profile), split, drafter or "", draft, verify)
+    return _budgets(profile, corpus, key)
 
 
 @st.cache_resource(max_entries=64, show_spinner="Replaying every window under every budget")
-def _budgets(_profile: Profile, _corpus: TrajectorySet, key: tuple[str, str, str, str, float, float]) -> BudgetReport:
-    _, _, _, split, draft, verify = key
-    return compare_costs(scaled_costs(_profile, draft, verify), _corpus, split)
+def _budgets(
+    _profile: Profile, _corpus: TrajectorySet, key: tuple[str, str, str, str, str, float, float]
+) -> BudgetReport:
+    split, drafter, draft, verify = key[3:]
+    return compare_costs(scaled_costs(_profile, draft, verify), _corpus, split, [drafter] if drafter else None)

@@ -10,7 +10,7 @@ from dashboard.services.references import request_reference_tps
 from dashboard.services.workspace import Workspace
 from dashboard.views.heading import badge_html, badges
 from dashboard.views.live import live_figure, live_figures_html, live_info, live_text_html
-from dashboard.views.live_lanes import live_lanes_html
+from dashboard.views.live_lanes import live_lanes_svg
 from dashboard.views.methods_compare import methods_figure, methods_info
 from dashboard.views.progress import FEW_CORES_NOTE, few_cores, progress_info
 from dashboard.views.text import element
@@ -64,13 +64,13 @@ def _panel(workspace: Workspace, job: Job, ended_before: bool) -> None:
         ui.box("error", job.error)
     for warning in job.warnings:
         ui.box("warning", warning)
-    if few_cores():
-        ui.sentence(FEW_CORES_NOTE)
     run = _shown(job)
     if run is not None:
         _run(workspace, job, run)
     if ended:
         _results(job)
+    if few_cores():
+        ui.sentence(FEW_CORES_NOTE)
 
 
 def _shown(job: Job) -> LiveRun | None:
@@ -87,12 +87,16 @@ def _run(workspace: Workspace, job: Job, run: LiveRun) -> None:
     info = live_info(record, _reference(workspace, job, run))
     shown = badges(record.header.source, record.header.clock, run.request.drafter_pace_ms is not None)
     parts = [live_figures_html(info, theme), *(badge_html(badge, theme) for badge in shown)]
-    st.html(element("div", "".join(parts), {"display": "flex", "flex-wrap": "wrap", "gap": "4px 14px"}))
+    st.html(
+        element(
+            "div", "".join(parts), {"display": "flex", "flex-wrap": "wrap", "align-items": "center", "gap": "4px 14px"}
+        )
+    )
     st.html(live_text_html(info, theme))
     if run.ended and job.finished:
         ui.chart(live_figure(info, theme), f"live-{job.id}", config=STRIP_CONFIG)
-    elif lanes := live_lanes_html(info.timeline, theme):
-        st.html(lanes)
+    elif lanes := live_lanes_svg(info.timeline, theme):
+        st.image(lanes, width="stretch")
 
 
 def _reference(workspace: Workspace, job: Job, run: LiveRun) -> float | None:

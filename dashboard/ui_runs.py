@@ -14,6 +14,7 @@ from dashboard.services.runs import RunFilter, RunRow
 from dashboard.services.workspace import Workspace
 from dashboard.views import numbers
 from dashboard.views.comparison_table import comparison_table
+from dashboard.views.heading import badge_html
 from dashboard.views.methods_compare import methods_figure, methods_info
 from dashboard.views.runs import RunsInfo, runs_info, runs_styled
 from dashboard.views.runs_compare import comparison_figure, comparison_info
@@ -228,6 +229,8 @@ def compare(workspace: Workspace, chosen: Sequence[RunRow]) -> None:
     if len(chosen) < 2:
         return
     st.subheader("Compared", anchor=False)
+    kinds = sorted({*(row.label for row in chosen), *(["emulated"] if any(row.emulated for row in chosen) else [])})
+    st.html("".join(badge_html(numbers.badge(kind), ui.theme()) for kind in kinds))
     info = comparison_info([_mapping(row) for row in chosen])
     ui.chart(comparison_figure(info, ui.theme()), "compared", config=STRIP_CONFIG)
     st.dataframe(comparison_table(info), hide_index=True)

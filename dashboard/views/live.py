@@ -152,7 +152,7 @@ def _stretch(item: Stretch, theme: Theme) -> str:
 
 def live_figures_html(info: LiveInfo, theme: Theme) -> str:
     """TPS so far, against target-only once both are known, tokens, time and buffer depth, in one line."""
-    gap = {"margin-right": "20px"}
+    gap = {"margin-right": "20px", "display": "inline-block"}
     parts = [element("b", escape(numbers.tps(info.tps)), gap)]
     if info.against_target_only is not None:
         parts.append(element("span", escape(f"× {info.against_target_only:.2f} against target-only"), gap))

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from dashboard.views import numbers
-from dashboard.views.text import element, escape
+from dashboard.views.text import escape
 from dashboard.views.theme import FONT, Theme
 from dashboard.views.timeline_detail import PIECES, mean_heights, piece_heights, thinned
 from dashboard.views.timeline_info import Floats, TimelineInfo
@@ -21,7 +21,7 @@ HEIGHT_ALONE, HEIGHT = 96, 200
 MOST_ROUNDS, BINS, MOST_DRAFTS, MOST_POINTS = 300, 300, 200, 200
 
 
-def live_lanes_html(info: TimelineInfo, theme: Theme) -> str:
+def live_lanes_svg(info: TimelineInfo, theme: Theme) -> str:
     """Target, buffer and drafter from decode start until now; empty before decoding begins."""
     if info.empty is not None or info.end_ms <= 0:
         return ""
@@ -32,8 +32,8 @@ def live_lanes_html(info: TimelineInfo, theme: Theme) -> str:
         parts += [*_drafter(info, scale, theme), _name(DRAFTER, "Drafter", theme)]
         parts += [*_buffer(info, scale, theme), _name(BUFFER, "Buffer" if not info.serial else "Draft", theme)]
     parts += _axis(info, height, theme)
-    svg = f'<svg viewBox="0 0 {WIDTH} {height}" width="100%" font-family="{escape(FONT)}">{"".join(parts)}</svg>'
-    return element("div", svg, {"max-width": "100%"})
+    size = f'width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="{escape(FONT)}">{"".join(parts)}</svg>'
 
 
 def _target(info: TimelineInfo, scale: float, theme: Theme) -> Iterable[str]:

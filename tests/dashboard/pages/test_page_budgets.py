@@ -3,6 +3,7 @@ from dataclasses import replace
 import pytest
 
 from as2d_core.profiles import load_profile
+from as2d_core.replay.trajectories import load_corpus, write_corpus
 from dashboard.services.devices import find_device
 from dashboard.services.profiles import keep_profile
 
@@ -83,3 +84,37 @@ def test_the_table_holds_every_budget_and_baseline(workspace, open_page):
     table = open_page("budgets").test.dataframe[0].value
     assert {"As²d", "Target-only", "Oracle", "SD K=5"} <= set(table["Method"])
     assert (table["Method"] == "As²d").sum() == 24
+
+
+@pytest.fixture
+def two_drafters(workspace):
+    """A set of one's own in which a second drafter says the same, without its last words."""
+    demo = load_corpus("demo")
+
+    def shorter(drafter):
+        kept = max(len(drafter.candidates) - 3, 1)
+        return replace(
+            drafter, name="hasty", candidates=drafter.candidates[:kept], confidences=drafter.confidences[:kept]
+        )
+
+    windows = tuple(replace(w, drafters=(*w.drafters, shorter(w.drafters[0]))) for w in demo.windows[:6])
+    workspace.folders.corpora.mkdir(parents=True, exist_ok=True)
+    write_corpus(replace(demo, id="mine", windows=windows), workspace.folders.corpora / "mine.parquet")
+
+
+def test_a_set_of_ones_own_with_several_drafters_can_be_compared_by_one_of_them(two_drafters, open_page):
+    app = open_page("budgets", corpus="mine")
+    names = {trace["name"] for trace in app.charts["budgets"]["data"]}
+    assert {"tps:drafter", "tps:hasty"} <= names
+    app = open_page("budgets", corpus="mine", only="hasty")
+    names = {trace["name"] for trace in app.charts["budgets"]["data"]}
+    assert "tps:hasty" in names
+    assert "tps:drafter" not in names
+
+
+def test_a_damaged_set_is_a_sentence(workspace, open_page):
+    workspace.folders.corpora.mkdir(parents=True, exist_ok=True)
+    (workspace.folders.corpora / "broken.parquet").write_bytes(b"no parquet")
+    app = open_page("budgets", corpus="broken")
+    assert "cannot be read as a Parquet file" in app.text
+    assert app.charts == {}
