@@ -6,12 +6,12 @@ on windows it has not seen.
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from as2d_core.errors import SelectionError
 from as2d_core.replay.budgets import fixed_times
 from as2d_core.replay.grid import Grid
-from as2d_core.replay.oracle import oracle
+from as2d_core.replay.oracle import Oracle, oracle
 from as2d_core.replay.pooling import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,
@@ -23,6 +23,7 @@ from as2d_core.replay.pooling import (
     slowdown,
     tps_ratio,
 )
+from as2d_core.width_rule import WidthRule
 
 DEFAULT_FINALISTS = 8
 
@@ -58,6 +59,10 @@ class Selection:
     """Windows of each split that took part."""
     split_sha256: dict[str, str]
     """Hash of the window ids of each split."""
+    audio_sha256: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Hashes of the audio of each split, where it is known: the same recording under another name was seen, too."""
+    width_rule: WidthRule | None = None
+    """The rule that shortens the chains; the budget is then the most it may take. ``None`` = the budget decides."""
 
     @property
     def validation_tps(self) -> float:
@@ -131,13 +136,29 @@ def select_budget(grid: Grid, finalists: int = DEFAULT_FINALISTS) -> Selection:
         finalists=chosen,
         window_ids=parts,
         split_sha256={name: windows_sha256(ids) for name, ids in parts.items()},
+        audio_sha256={
+            name: tuple(sorted({sha for sha in part.audio if sha}))
+            for name, part in (("development", development), ("validation", validation))
+        },
+        width_rule=None if grid.width_rules is None else grid.width_rules[chosen[0].drafter],
     )
 
 
 def evaluate(
-    selection: Selection, grid: Grid, resamples: int = DEFAULT_RESAMPLES, seed: int = DEFAULT_SEED
+    selection: Selection,
+    grid: Grid,
+    resamples: int = DEFAULT_RESAMPLES,
+    seed: int = DEFAULT_SEED,
+    hindsight: Oracle | None = None,
 ) -> Evaluation:
     """Time a frozen choice on the test windows of a grid.
+
+    Args:
+        selection: the frozen choice.
+        grid: replayed as the choice was; windows of other splits are passed over.
+        resamples, seed: of the bootstrap intervals.
+        hindsight: what the gap is measured against, on the test windows; ``None`` = the oracle over the
+            pairs of the grid. A choice with a width rule may be faster than the oracle over fixed budgets.
 
     Raises:
         SelectionError: the grid has no test windows, holds windows the choice was made on, was
@@ -151,6 +172,16 @@ def evaluate(
         raise SelectionError(
             f"{len(seen)} test windows ({min(seen)!r} among them) took part in the selection; it cannot be evaluated."
         )
+    heard = {sha for shas in selection.audio_sha256.values() for sha in shas}
+    repeated = [window for window, sha in zip(test.windows, test.audio, strict=False) if sha in heard]
+    if repeated:
+        raise SelectionError(
+            f"The audio of {len(repeated)} test windows ({repeated[0]!r} among them) took part in the selection under "
+            "another name; it cannot be evaluated."
+        )
+    rule = None if grid.width_rules is None else grid.width_rules.get(selection.drafter)
+    if rule != selection.width_rule:
+        raise SelectionError("The grid was replayed with another width rule than the selection was made with.")
     for what in ("profile", "threshold", "search_window"):
         if getattr(grid, what) != getattr(selection, what):
             raise SelectionError(
@@ -161,7 +192,8 @@ def evaluate(
         raise SelectionError(f"The grid does not hold {selection.drafter} at budget {selection.budget}.")
     d, b = grid.drafters.index(selection.drafter), grid.budgets.index(selection.budget)
     times, fallback = fixed_times(test)
-    time_ms, hindsight, bootstrap = times[d, b], oracle(test), Bootstrap(test.tokens, resamples, seed)
+    time_ms, bootstrap = times[d, b], Bootstrap(test.tokens, resamples, seed)
+    hindsight = oracle(test) if hindsight is None else hindsight
     tps, target_only = pooled_tps(test.tokens, time_ms), pooled_tps(test.tokens, test.target_only_ms)
     if tps is None or target_only is None:
         raise SelectionError(f"{selection.drafter} at budget {selection.budget} has no time on every test window.")

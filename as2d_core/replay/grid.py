@@ -22,9 +22,8 @@ from as2d_core.replay.kernel import (
     check_draft_costs,
     rule_table,
 )
-from as2d_core.replay.packing import PackedCorpus, PackedDrafter, output_cap, pack
-from as2d_core.replay.schedule import Schedule, autoregressive_schedule
-from as2d_core.replay.windows import SPLITS, DrafterTrajectory, TrajectorySet
+from as2d_core.replay.packing import PackedCorpus, PackedDrafter, output_cap, pack, window_schedule
+from as2d_core.replay.windows import SPLITS, TrajectorySet
 from as2d_core.width_rule import WidthRule
 
 __all__ = ["DEFAULT_THRESHOLD", "Grid", "output_cap", "replay_grid", "window_schedule"]
@@ -68,8 +67,10 @@ class Grid:
     """Width K -> [D, W]; NaN where the drafter's agreement with the prefix is not known."""
     threshold: float | None = DEFAULT_THRESHOLD
     search_window: int = DEFAULT_SEARCH_WINDOW
-    ruled: bool = False
-    """Whether width rules shortened the chains; a budget is then the most a rule may take."""
+    width_rules: Mapping[str, WidthRule] | None = None
+    """By drafter, what shortened its chains; a budget is then the most a rule may take. ``None`` = nothing."""
+    audio: tuple[str | None, ...] = ()
+    """Hash of each window's audio, where it is known; empty when it was not asked for."""
 
     def subset(self, mask: NDArray[np.bool_]) -> "Grid":
         """The windows where ``mask`` [W] is true.
@@ -88,6 +89,7 @@ class Grid:
             windows=tuple(self.windows[i] for i in kept),
             groups=tuple(self.groups[i] for i in kept),
             splits=tuple(self.splits[i] for i in kept),
+            audio=tuple(self.audio[i] for i in kept) if self.audio else (),
             tokens=self.tokens[chosen],
             time_ms=self.time_ms[:, :, chosen],
             target_only_ms=self.target_only_ms[chosen],
@@ -226,14 +228,8 @@ def replay_grid(
         standard_sd_ms=_standard_sd(packed, used, profile, compiled),
         threshold=threshold,
         search_window=search_window,
-        ruled=width_rules is not None,
-    )
-
-
-def window_schedule(drafter: DrafterTrajectory, profile: Profile) -> Schedule:
-    """When this drafter's candidates are visible with the profile's overlapped costs."""
-    return autoregressive_schedule(
-        len(drafter.candidates), drafter.batch_tokens, profile.draft_overlapped_ms, profile.publish_ms
+        width_rules=None if width_rules is None else {name: width_rules[name] for name in names},
+        audio=tuple(w.audio_sha256 for w in corpus.windows),
     )
 
 

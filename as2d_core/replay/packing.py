@@ -7,12 +7,15 @@ other, they leave a change of one cost with little more to do than the round loo
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from as2d_core.errors import ProfileError
 from as2d_core.profiles.profile import Profile
+from as2d_core.replay.schedule import Schedule, autoregressive_schedule
 from as2d_core.replay.windows import DrafterTrajectory, TrajectorySet, WindowTrajectory
 
 KEPT_SETS = 4
@@ -74,6 +77,8 @@ class PackedDrafter:
     """Whether a batch has its full size; a smaller last one waits for the source's end."""
     _window: NDArray[np.int64]
     """Which window a batch belongs to."""
+    _chunked: "tuple[DrafterTrajectory | None, ...] | None" = None
+    """The windows themselves, when one of them is published chunk by chunk."""
 
     @classmethod
     def of(cls, name: str, trajectories: Sequence[DrafterTrajectory | None]) -> "PackedDrafter":
@@ -82,11 +87,15 @@ class PackedDrafter:
         ends, full = [], []
         for t in trajectories:
             size, total = (1, 0) if t is None else (t.batch_tokens, len(t.candidates))
-            mine = list(range(size, total + 1, size))
-            full += [True] * len(mine)
-            if total % size:
-                mine.append(total)
-                full.append(False)
+            if t is not None and t.chunk_ends is not None:
+                mine = [end for before, end in pairwise((0, *t.chunk_ends)) if end > before]
+                full += [True] * len(mine)
+            else:
+                mine = list(range(size, total + 1, size))
+                full += [True] * len(mine)
+                if total % size:
+                    mine.append(total)
+                    full.append(False)
             ends.append(mine)
         batches = Flat.of(ends, np.int64)
         counts = np.diff(batches.offsets)
@@ -100,6 +109,7 @@ class PackedDrafter:
             _batch_number=np.arange(1, len(full) + 1) - np.repeat(batches.offsets[:-1], counts),
             _full=np.array(full, np.bool_),
             _window=np.repeat(np.arange(len(trajectories)), counts),
+            _chunked=tuple(trajectories) if any(t and t.chunk_ends is not None for t in trajectories) else None,
         )
 
     def low_confidence(self, threshold: float | None) -> NDArray[np.bool_]:
@@ -111,12 +121,23 @@ class PackedDrafter:
 
     def publications(self, profile: Profile) -> Publications:
         """Visibility with a profile's overlapped costs: the sums of ``autoregressive_schedule``, to the last bit."""
+        if self._chunked is not None:
+            return self._one_by_one(self._chunked, profile)
         draft_ms, publish_ms = profile.draft_overlapped_ms, profile.publish_ms
         drafted = np.diff(self.candidates.offsets)
         end_ms = drafted * draft_ms + publish_ms * np.diff(self.batch_ends.offsets)
         times_ms = (self.batch_ends.values - 1) * draft_ms + publish_ms * self._batch_number
         times_ms = np.where(self._full, times_ms, end_ms[self._window])
         return Publications(times_ms, np.where(self.present, end_ms, np.nan), draft_ms)
+
+    @staticmethod
+    def _one_by_one(trajectories: "tuple[DrafterTrajectory | None, ...]", profile: Profile) -> Publications:
+        schedules = [None if t is None else window_schedule(t, profile) for t in trajectories]
+        return Publications(
+            Flat.of([() if s is None else s.batch_times_ms for s in schedules], np.float64).values,
+            np.array([np.nan if s is None else s.producer_end_ms for s in schedules]),
+            next((s.operation_ms for s in schedules if s is not None), profile.draft_overlapped_ms),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,12 +172,25 @@ def pack(corpus: TrajectorySet) -> PackedCorpus:
         corpus=corpus,
         target=Flat.of([w.target_tokens for w in corpus.windows], np.int64),
         caps=np.array([output_cap(w, corpus) for w in corpus.windows], np.int64),
-        drafters=tuple(PackedDrafter.of(n, [w.drafter(n) for w in corpus.windows]) for n in corpus.drafters),
+        drafters=tuple(PackedDrafter.of(n, [corpus.eligible(w, n) for w in corpus.windows]) for n in corpus.drafters),
     )
     with _LOCK:
         _kept.append(packed)
         del _kept[:-KEPT_SETS]
     return packed
+
+
+def window_schedule(drafter: DrafterTrajectory, profile: Profile) -> Schedule:
+    """When this drafter's candidates are visible with the profile's overlapped costs.
+
+    Raises:
+        ProfileError: it publishes chunk by chunk, and the profile holds no cost of a chunk.
+    """
+    if drafter.chunk_ends is not None:
+        raise ProfileError(f"{drafter.name!r} publishes chunk by chunk, but {profile.id!r} holds no cost of a chunk.")
+    return autoregressive_schedule(
+        len(drafter.candidates), drafter.batch_tokens, profile.draft_overlapped_ms, profile.publish_ms
+    )
 
 
 def output_cap(window: WindowTrajectory, corpus: TrajectorySet) -> int:

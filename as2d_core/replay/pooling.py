@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,12 +94,7 @@ class Bootstrap:
 
     def __init__(self, tokens: NDArray[np.int64], resamples: int = DEFAULT_RESAMPLES, seed: int = DEFAULT_SEED) -> None:
         """``tokens`` [W] are the committed tokens; the same seed gives the same resamples."""
-        windows = len(tokens)
-        chance = np.random.default_rng(seed)
-        # How often each window is drawn: [resamples, W].
-        self._draws: Floats = chance.multinomial(windows, np.full(windows, 1 / windows), size=resamples).astype(
-            np.float64
-        )
+        self._draws = _draws(len(tokens), resamples, seed)
         self._tokens: Floats = self._draws @ tokens
 
     def tps(self, time_ms: Floats) -> Interval | None:
@@ -107,15 +103,19 @@ class Bootstrap:
 
     def gap(self, time_ms: Floats, oracle_ms: Floats) -> Interval | None:
         """Interval of the gap to the oracle in percent."""
-        return self._interval(100 * (1 - self._pooled(time_ms) / self._pooled(oracle_ms)))
+        # A resample of windows that take no time has no rate; it leaves no interval.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self._interval(100 * (1 - self._pooled(time_ms) / self._pooled(oracle_ms)))
 
     def difference(self, time_ms: Floats, reference_ms: Floats) -> Interval | None:
         """Interval of the difference of pooled TPS."""
-        return self._interval(self._pooled(time_ms) - self._pooled(reference_ms))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self._interval(self._pooled(time_ms) - self._pooled(reference_ms))
 
     def gain(self, time_ms: Floats, reference_ms: Floats) -> Interval | None:
         """Interval of the gain of pooled TPS over a reference in percent."""
-        return self._interval(100 * (self._pooled(time_ms) / self._pooled(reference_ms) - 1))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self._interval(100 * (self._pooled(time_ms) / self._pooled(reference_ms) - 1))
 
     def mean_tps(self, times_ms: Sequence[Floats]) -> Interval | None:
         """Interval of the arithmetic mean of several pooled TPS (fixed widths of standard SD)."""
@@ -130,3 +130,12 @@ class Bootstrap:
             return None
         low, high = np.percentile(figures, [2.5, 97.5])
         return Interval(float(low), float(high))
+
+
+@lru_cache(maxsize=4)
+def _draws(windows: int, resamples: int, seed: int) -> Floats:
+    """How often each window is drawn: [resamples, W]. Kept, so that a slider does not draw again."""
+    chance = np.random.default_rng(seed)
+    draws: Floats = chance.multinomial(windows, np.full(windows, 1 / windows), size=resamples).astype(np.float64)
+    draws.flags.writeable = False
+    return draws
