@@ -10,14 +10,15 @@ import numpy as np
 
 from dashboard.views import numbers
 from dashboard.views.text import escape
-from dashboard.views.theme import FONT, Theme
+from dashboard.views.theme import FONT, PATTERNS, Theme
 from dashboard.views.timeline_detail import PIECES, mean_heights, piece_heights, thinned
 from dashboard.views.timeline_info import Floats, TimelineInfo
 
-WIDTH, LEFT, RIGHT = 1000, 130, 40
-TARGET, BUFFER, DRAFTER = (8, 56), (84, 40), (144, 24)
+WIDTH, LEFT, RIGHT = 720, 84, 34
+LARGE, SMALL = 14, 12
+TARGET, BUFFER, DRAFTER = (6, 44), (66, 32), (112, 20)
 """Top and height of each lane, in px."""
-HEIGHT_ALONE, HEIGHT = 96, 200
+HEIGHT_ALONE, HEIGHT = 78, 160
 MOST_ROUNDS, BINS, MOST_DRAFTS, MOST_POINTS = 300, 300, 200, 200
 
 
@@ -33,7 +34,8 @@ def live_lanes_svg(info: TimelineInfo, theme: Theme) -> str:
         parts += [*_buffer(info, scale, theme), _name(BUFFER, "Buffer" if not info.serial else "Draft", theme)]
     parts += _axis(info, height, theme)
     size = f'width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}"'
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="{escape(FONT)}">{"".join(parts)}</svg>'
+    drawn = _patterns(theme) + "".join(parts)
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="{escape(FONT)}">{drawn}</svg>'
 
 
 def _target(info: TimelineInfo, scale: float, theme: Theme) -> Iterable[str]:
@@ -53,7 +55,7 @@ def _target(info: TimelineInfo, scale: float, theme: Theme) -> Iterable[str]:
     for k, role in enumerate(PIECES):
         shown = pieces[:, k] > 1e-3
         y, tall = top + (1 - above[:, k]) * height, pieces[:, k] * height
-        yield _rectangles(left[shown], y[shown], width[shown], tall[shown], theme.role(role))
+        yield _rectangles(left[shown], y[shown], width[shown], tall[shown], _fill(role, theme))
 
 
 def _drafter(info: TimelineInfo, scale: float, theme: Theme) -> Iterable[str]:
@@ -82,7 +84,7 @@ def _buffer(info: TimelineInfo, scale: float, theme: Theme) -> Iterable[str]:
     steps = "".join(f"H{a:.1f}V{b:.1f}" for a, b in zip(x[1:], y[1:], strict=True))
     colour = theme.role("drafter")
     yield f'<path d="M{x[0]:.1f} {y[0]:.1f}{steps}" fill="none" stroke="{colour}" stroke-width="1.5"/>'
-    yield _text(WIDTH - RIGHT + 6, float(y[-1]) + 4, numbers.count(float(ready[-1])), theme.muted, 11)
+    yield _text(WIDTH - RIGHT + 6, float(y[-1]) + 4, numbers.count(float(ready[-1])), theme.muted, SMALL)
 
 
 def _rectangles(x: Floats, y: Floats, width: Floats, height: Floats, colour: str) -> str:
@@ -92,15 +94,33 @@ def _rectangles(x: Floats, y: Floats, width: Floats, height: Floats, colour: str
     return f'<path d="{path}" fill="{colour}"/>' if path else ""
 
 
+def _fill(role: str, theme: Theme) -> str:
+    """Colour of a role, or its hatching where it has one."""
+    return f"url(#{role})" if PATTERNS[role] else theme.role(role)
+
+
+def _patterns(theme: Theme) -> str:
+    """Hatchings, so that what was refused or reused is told apart without colour."""
+    lines = {"/": "M0 6L6 0", "x": "M0 6L6 0M0 0L6 6"}
+    stroke = f'stroke="{theme.background}" stroke-opacity="0.5"'
+    made = (
+        f'<pattern id="{role}" width="6" height="6" patternUnits="userSpaceOnUse">'
+        f'<path d="M0 0h6v6h-6z" fill="{theme.role(role)}"/><path d="{lines[shape]}" {stroke}/></pattern>'
+        for role in PIECES
+        if (shape := PATTERNS[role])
+    )
+    return f"<defs>{''.join(made)}</defs>"
+
+
 def _axis(info: TimelineInfo, height: int, theme: Theme) -> list[str]:
-    y = height - 24
+    y = height - 20
     line = f'<path d="M{LEFT} {y}H{WIDTH - RIGHT}" stroke="{theme.grid}"/>'
-    now = _text(WIDTH - RIGHT, y + 16, numbers.duration(info.end_ms), theme.muted, 11, "end")
-    return [line, _text(LEFT, y + 16, "0 ms", theme.muted, 11), now]
+    now = _text(WIDTH - RIGHT, y + 15, numbers.duration(info.end_ms), theme.muted, SMALL, "end")
+    return [line, _text(LEFT, y + 15, "0 ms", theme.muted, SMALL), now]
 
 
 def _name(lane: tuple[int, int], name: str, theme: Theme) -> str:
-    return _text(6, lane[0] + lane[1] / 2 + 4, name, theme.text, 13, weight="600")
+    return _text(6, lane[0] + lane[1] / 2 + 4, name, theme.text, LARGE, weight="600")
 
 
 def _text(x: float, y: float, shown: str, colour: str, size: int, anchor: str = "start", weight: str = "400") -> str:

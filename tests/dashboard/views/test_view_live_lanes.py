@@ -21,7 +21,7 @@ def test_every_method_has_its_lanes(method, theme):
     names = {"Target", "Drafter", "Buffer"} if method == "as2d" else {"Target", "Drafter", "Draft"}
     shown = set(re.findall(r'font-weight="600"[^>]*>(\w+)<', html))
     assert shown == ({"Target"} if method == "target-only" else names)
-    assert set(re.findall(r"<(\w+)", html)) == {"svg", "path", "text"}
+    assert set(re.findall(r"<(\w+)", html)) == {"svg", "defs", "pattern", "path", "text"}
     assert "nan" not in html
 
 
