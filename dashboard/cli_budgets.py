@@ -4,6 +4,7 @@ import argparse
 from typing import Any
 
 from as2d_core.errors import RequestError
+from as2d_core.replay.budgets import BudgetRow
 from dashboard.cli_output import Answer, command, number, table
 from dashboard.services.budgets import ALL_WINDOWS, BudgetReport, compare
 from dashboard.services.workspace import user_folders
@@ -55,23 +56,8 @@ def as_document(report: BudgetReport) -> dict[str, Any]:
         "threshold": grid.threshold,
         "search_window": grid.search_window,
         "target_only_tps": report.table.target_only_tps,
-        "rows": [
-            {
-                "drafter": row.drafter,
-                "budget": row.budget,
-                "tps": row.tps,
-                "tps_low": row.tps_low,
-                "tps_high": row.tps_high,
-                "gain_percent": row.gain,
-                "gap_percent": row.gap,
-                "slower_windows": row.slower_windows,
-                "median_loss_percent": row.median_loss,
-                "fallback_windows": row.fallback_windows,
-                "extrapolated": row.extrapolated,
-                "feasible": row.feasible,
-            }
-            for row in report.table.rows
-        ],
+        "rows": [row_document(row) for row in report.table.rows],
+        "width_rule": None if report.rule_selected is None else row_document(report.rule_selected),
         "oracle_tps": report.table.oracle_tps,
         "standard_sd": [
             {"drafter": mean.drafter, "widths": mean.widths, "tps": mean.tps} for mean in report.table.sd_means
@@ -80,6 +66,25 @@ def as_document(report: BudgetReport) -> dict[str, Any]:
         "selected_on": None if picked is None else {k: len(ids) for k, ids in picked.window_ids.items()},
         "selected_tps": None if report.selected is None else report.selected.tps,
         "gap_percent": report.gap_percent,
+    }
+
+
+def row_document(row: BudgetRow) -> dict[str, Any]:
+    """One row of a table of budgets under the names that scripts use."""
+    return {
+        "drafter": row.drafter,
+        "budget": row.budget,
+        "width_rule": row.width_rule,
+        "tps": row.tps,
+        "tps_low": row.tps_low,
+        "tps_high": row.tps_high,
+        "gain_percent": row.gain,
+        "gap_percent": row.gap,
+        "slower_windows": row.slower_windows,
+        "median_loss_percent": row.median_loss,
+        "fallback_windows": row.fallback_windows,
+        "extrapolated": row.extrapolated,
+        "feasible": row.feasible,
     }
 
 
@@ -103,6 +108,7 @@ def _text(report: BudgetReport) -> str:
                         note
                         for note, holds in [
                             ("selected", row is report.selected),
+                            ("width rule: the cheapest width up to this budget", row.width_rule is not None),
                             ("extrapolated width", row.extrapolated),
                             ("not feasible", not row.feasible),
                             (f"{row.fallback_windows} windows by the first drafter", row.fallback_windows > 0),
@@ -110,7 +116,7 @@ def _text(report: BudgetReport) -> str:
                         if holds
                     ),
                 ]
-                for row in table_.rows
+                for row in (*table_.rows, *table_.rule_rows)
             ],
         ),
         "",

@@ -1,10 +1,12 @@
 """Which drafter and budget is fastest over all windows, and how far from the oracle is it? (Appendix D.4)"""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from as2d_core.errors import TrajectoryError
 from as2d_core.replay.grid import Grid
 from as2d_core.replay.oracle import Oracle, oracle
 from as2d_core.replay.pooling import (
@@ -53,6 +55,8 @@ class BudgetRow:
     extrapolated: bool
     """Whether a width may have been used whose cost was not measured."""
     feasible: bool
+    width_rule: str | None = None
+    """Name of the rule that shortens the chains; the budget is then the most it may take. ``None`` = none does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +107,8 @@ class BudgetTable:
     oracle_tps: float | None
     oracle_interval: Interval | None
     oracle_picks: dict[tuple[str, int], int]
+    rule_rows: tuple[BudgetRow, ...] = ()
+    """Width rules on the same windows, against the same oracle over fixed budgets: a gap may be below zero."""
 
     @property
     def best(self) -> BudgetRow | None:
@@ -111,8 +117,25 @@ class BudgetTable:
         return max(feasible, key=lambda row: row.tps or 0.0) if feasible else None
 
 
-def compare_budgets(grid: Grid, resamples: int = DEFAULT_RESAMPLES, seed: int = DEFAULT_SEED) -> BudgetTable:
-    """Pool every fixed pair of a grid and put its baselines and its oracle beside it."""
+def compare_budgets(
+    grid: Grid,
+    resamples: int = DEFAULT_RESAMPLES,
+    seed: int = DEFAULT_SEED,
+    ruled: Grid | None = None,
+    rule_pairs: Sequence[tuple[str, int]] | None = None,
+) -> BudgetTable:
+    """Pool every fixed pair of a grid and put its baselines and its oracle beside it.
+
+    Args:
+        grid: fixed pairs.
+        resamples, seed: of the bootstrap intervals.
+        ruled: the same windows replayed with width rules, for rows of their own.
+        rule_pairs: which (drafter, largest budget) of it; ``None`` = every drafter at its largest budget.
+
+    Raises:
+        TrajectoryError: ``ruled`` holds other windows.
+        UnknownNameError, RequestError: ``ruled`` does not hold a pair.
+    """
     bootstrap = Bootstrap(grid.tokens, resamples, seed)
     hindsight = oracle(grid)
     times, fallback = fixed_times(grid)
@@ -137,6 +160,7 @@ def compare_budgets(grid: Grid, resamples: int = DEFAULT_RESAMPLES, seed: int = 
         oracle_tps=hindsight.tps,
         oracle_interval=bootstrap.tps(hindsight.time_ms),
         oracle_picks=hindsight.picks,
+        rule_rows=() if ruled is None else _rule_rows(grid, ruled, rule_pairs, bootstrap, hindsight),
     )
 
 
@@ -150,6 +174,22 @@ def fixed_times(grid: Grid) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     absent = np.isnan(grid.time_ms)
     fallback = absent & ~absent[:1]
     return np.where(absent, grid.time_ms[:1], grid.time_ms), fallback
+
+
+def _rule_rows(
+    grid: Grid, ruled: Grid, pairs: Sequence[tuple[str, int]] | None, bootstrap: Bootstrap, hindsight: Oracle
+) -> tuple[BudgetRow, ...]:
+    if ruled.windows != grid.windows:
+        raise TrajectoryError(f"The width rules of {ruled.corpus!r} were replayed on other windows than the budgets.")
+    times, fallback = fixed_times(ruled)
+    rows = []
+    for drafter, budget in [(name, ruled.budgets[-1]) for name in ruled.drafters] if pairs is None else pairs:
+        ruled.times(drafter, budget)  # raises for a pair that is not there
+        d, b = ruled.drafters.index(drafter), ruled.budgets.index(budget)
+        row = _row(ruled, bootstrap, hindsight, d, b, times[d, b], int(fallback[d, b].sum()))
+        name = None if ruled.width_rules is None else ruled.width_rules[drafter].name
+        rows.append(replace(row, width_rule=name or "width rule"))
+    return tuple(rows)
 
 
 def _row(

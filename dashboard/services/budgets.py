@@ -7,6 +7,7 @@ from pathlib import Path
 
 from as2d_core.errors import SelectionError, unknown_name
 from as2d_core.profiles.profile import Profile
+from as2d_core.replay.acceptance import learn_width_rules
 from as2d_core.replay.budgets import BudgetRow, BudgetTable, compare_budgets
 from as2d_core.replay.grid import Grid, replay_grid
 from as2d_core.replay.pooling import gap_percent
@@ -35,6 +36,13 @@ class BudgetReport:
     """Why there is no selection."""
     selected: BudgetRow | None
     """The chosen pair on the windows of ``split``."""
+    rule_selection: Selection | None = None
+    """The width rule and largest budget that were chosen in the same way; ``None`` where none can be learned."""
+
+    @property
+    def rule_selected(self) -> BudgetRow | None:
+        """The chosen width rule on the windows of ``split``."""
+        return self.table.rule_rows[0] if self.table.rule_rows else None
 
     @property
     def gap_percent(self) -> float | None:
@@ -99,13 +107,34 @@ def compare_costs(
         raise unknown_name("split", split, [ALL_WINDOWS, *SPLITS])
     grid = replay_grid(corpus, profile, budgets, drafters)
     selection, problem = _select(grid)
-    shown = grid if split == ALL_WINDOWS else grid.of_split(split)
-    table = compare_budgets(shown)
+    ruled = _ruled(corpus, profile, grid)
+    rule_selection = None if ruled is None else _select(ruled)[0]
+
+    def shown(whole: Grid) -> Grid:
+        return whole if split == ALL_WINDOWS else whole.of_split(split)
+
+    if ruled is None or rule_selection is None:
+        table = compare_budgets(shown(grid))
+    else:
+        pairs = [(rule_selection.drafter, rule_selection.budget)]
+        table = compare_budgets(shown(grid), ruled=shown(ruled), rule_pairs=pairs)
     selected = None
     if selection is not None:
         wanted = (selection.drafter, selection.budget)
         selected = next(row for row in table.rows if (row.drafter, row.budget) == wanted)
-    return BudgetReport(profile, corpus, split, shown, table, selection, problem, selected)
+    return BudgetReport(profile, corpus, split, shown(grid), table, selection, problem, selected, rule_selection)
+
+
+def _ruled(corpus: TrajectorySet, profile: Profile, grid: Grid) -> Grid | None:
+    """The same windows with width rules that development windows taught; ``None`` without such windows."""
+    try:
+        rules, _ = learn_width_rules(corpus, profile, grid.drafters, grid.threshold, grid.search_window)
+    except SelectionError:
+        return None
+    covered = [b for b in grid.budgets if all(b <= rule.max_budget for rule in rules.values())]
+    if not covered:
+        return None
+    return replay_grid(corpus, profile, covered, grid.drafters, grid.threshold, grid.search_window, width_rules=rules)
 
 
 def _select(grid: Grid) -> tuple[Selection | None, str | None]:

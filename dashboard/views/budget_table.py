@@ -30,7 +30,7 @@ COLUMNS = (
 )
 
 COLUMN_HELP: Mapping[str, str] = {
-    "b": "Proposal budget: most candidates in one verification. For SD, K - 1.",
+    "b": "Proposal budget: most candidates in one verification. For SD, K - 1. Cheapest width: the most it may take.",
     "TPS (tok/s)": "Sum of committed tokens over sum of time, all windows.",
     "TPS low": "Lower end of the 95 % bootstrap interval over windows.",
     "TPS high": "Upper end of it.",
@@ -47,7 +47,7 @@ def budget_table(table: BudgetTable) -> pd.DataFrame:
     alone = table.target_only_tps
     rows: list[dict[str, Any]] = [
         {
-            "Method": "As²d",
+            "Method": "As²d" if row.width_rule is None else "As²d, cheapest width",
             "Drafter": row.drafter,
             "b": row.budget,
             "TPS (tok/s)": row.tps,
@@ -65,7 +65,7 @@ def budget_table(table: BudgetTable) -> pd.DataFrame:
             "Accepted": row.accepted,
             "Extrapolated": "yes" if row.extrapolated else "no",
         }
-        for row in table.rows
+        for row in (*table.rows, *table.rule_rows)
     ]
     rows += [
         {
