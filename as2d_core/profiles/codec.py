@@ -14,6 +14,7 @@ from as2d_core.profiles.profile import (
     PROFILE_KINDS,
     PROVENANCE_KINDS,
     VERDICTS,
+    ChunkCosts,
     Profile,
     ProfiledModel,
     Provenance,
@@ -63,6 +64,10 @@ def profile_from_json(body: Any) -> Profile:
             values[name] = tuple(values[name])
     extremes = body.get("concurrent_ratio_extremes")
     values["concurrent_ratio_extremes"] = None if extremes is None else (float(extremes[0]), float(extremes[1]))
+    values["chunk_sources"] = {
+        name: ChunkCosts(**{k: float(v) for k, v in costs.items()})
+        for name, costs in body.get("chunk_sources", {}).items()
+    }
     values["models"] = {k: ProfiledModel(**v) for k, v in body.get("models", {}).items()}
     values["provenance"] = {k: Provenance(**v) for k, v in body.get("provenance", {}).items()}
     values["spread"] = {
@@ -116,6 +121,7 @@ def _faults(body: Mapping[str, Any]) -> Iterator[str]:
         ):
             yield f"{name} is {value!r}; it must be a list of widths."
     yield from _extremes_faults(body.get("concurrent_ratio_extremes"))
+    yield from _chunk_faults(body.get("chunk_sources", {}))
     yield from _description_faults(body)
 
 
@@ -149,6 +155,19 @@ def _extremes_faults(value: Any) -> Iterator[str]:
     numbers = isinstance(value, list | tuple) and [v for v in value if isinstance(v, int | float) and v is not True]
     if not numbers or len(value) != 2 or len(numbers) != 2 or not 0 < numbers[0] <= numbers[1] < math.inf:
         yield f"concurrent_ratio_extremes is {value!r}; it must be two ratios above zero, the least first."
+
+
+def _chunk_faults(value: Any) -> Iterator[str]:
+    if not isinstance(value, Mapping):
+        yield "chunk_sources is not an object of costs by drafter."
+        return
+    known = {f.name for f in fields(ChunkCosts)}
+    for name, costs in value.items():
+        if not isinstance(costs, Mapping) or "chunk_ms" not in costs or not set(costs) <= known:
+            yield f"chunk_sources.{name} is not an object with chunk_ms and perhaps convert_ms."
+            continue
+        for cost in sorted(costs):
+            yield from _cost_faults(f"chunk_sources.{name}.{cost}", costs[cost], cost == "convert_ms")
 
 
 def _description_faults(body: Mapping[str, Any]) -> Iterator[str]:

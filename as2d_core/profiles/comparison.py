@@ -66,14 +66,16 @@ class ComparedCost:
 
 
 def cost_rows(profile: Profile) -> tuple[CostRow, ...]:
-    """Every cost that the profile holds: single ones first, then verification by width."""
-    return tuple(row for row in _rows(profile, _widths(profile)) if row.value_ms is not None)
+    """Every cost that the profile holds: single ones first, then chunk sources, then verification by width."""
+    rows = _rows(profile, _widths(profile), list(profile.chunk_sources))
+    return tuple(row for row in rows if row.value_ms is not None)
 
 
 def compare_profiles(first: Profile, second: Profile) -> tuple[ComparedCost, ...]:
     """Every cost that at least one of two profiles holds."""
     widths = sorted({*_widths(first), *_widths(second)})
-    pairs = zip(_rows(first, widths), _rows(second, widths), strict=True)
+    drafters = list(dict.fromkeys([*first.chunk_sources, *second.chunk_sources]))
+    pairs = zip(_rows(first, widths, drafters), _rows(second, widths, drafters), strict=True)
     return tuple(ComparedCost(a, b) for a, b in pairs if a.value_ms is not None or b.value_ms is not None)
 
 
@@ -81,9 +83,15 @@ def _widths(profile: Profile) -> list[int]:
     return sorted({*profile.verify_idle_ms, *profile.verify_concurrent_ms})
 
 
-def _rows(profile: Profile, widths: list[int]) -> Iterator[CostRow]:
+def _rows(profile: Profile, widths: list[int], drafters: list[str]) -> Iterator[CostRow]:
     for name in SCALARS:
         yield _row(profile, name, None, extrapolated=False)
+    for drafter in drafters:
+        for part in ("chunk_ms", "convert_ms"):
+            key = f"chunk_sources.{drafter}.{part}"
+            costs = profile.chunk_sources.get(drafter)
+            value = None if costs is None else getattr(costs, part)
+            yield CostRow(key, None, value, profile.provenance.get(key), profile.spread.get(key), extrapolated=False)
     guessed = {"verify_idle_ms": profile.extrapolated_idle, "verify_concurrent_ms": profile.extrapolated_concurrent}
     for name in BY_WIDTH:
         for width in widths:

@@ -68,6 +68,16 @@ class ProfiledModel:
 
 
 @dataclass(frozen=True, slots=True)
+class ChunkCosts:
+    """What one source that publishes audio chunk by chunk charges beside the running target."""
+
+    chunk_ms: float
+    """One chunk of audio (2.56 s in the paper), from samples to the source's own text; its publication included."""
+    convert_ms: float = 0.0
+    """The text of a chunk into the target's vocabulary; 0 where it is part of ``chunk_ms``."""
+
+
+@dataclass(frozen=True, slots=True)
 class Profile:
     """Costs of one device with one pair of models.
 
@@ -100,6 +110,8 @@ class Profile:
     """SpecASR: refresh of a reused suffix, the part that does not depend on its length."""
     refresh_token_ms: float | None = None
     """SpecASR: refresh of a reused suffix, per token."""
+    chunk_sources: Mapping[str, ChunkCosts] = field(default_factory=dict)
+    """By drafter: sources that publish chunk by chunk, ``chunk_sources.NAME.chunk_ms`` in ``provenance``."""
     deployed_budget: int | None = None
     asp_cap: int | None = None
     search_max_budget: int | None = None

@@ -247,6 +247,11 @@ def check_draft_costs(profile: Profile) -> None:
         value = getattr(profile, name)
         if not (math.isfinite(value) and value >= 0):
             raise ProfileError(f"{name} of {profile.id!r} is {value} ms; it cannot be charged.")
+    for drafter, costs in profile.chunk_sources.items():
+        if not (math.isfinite(costs.chunk_ms) and costs.chunk_ms > 0):
+            raise ProfileError(f"A chunk of {drafter!r} costs {costs.chunk_ms} ms; it must be above zero and finite.")
+        if not (math.isfinite(costs.convert_ms) and costs.convert_ms >= 0):
+            raise ProfileError(f"Converting a chunk of {drafter!r} costs {costs.convert_ms} ms; it cannot be charged.")
 
 
 def check_budget(budget: int) -> None:

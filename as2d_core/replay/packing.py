@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from as2d_core.errors import ProfileError
 from as2d_core.profiles.profile import Profile
+from as2d_core.replay.chunks import chunk_source_schedule
 from as2d_core.replay.schedule import Schedule, autoregressive_schedule
 from as2d_core.replay.windows import DrafterTrajectory, TrajectorySet, WindowTrajectory
 
@@ -187,7 +188,12 @@ def window_schedule(drafter: DrafterTrajectory, profile: Profile) -> Schedule:
         ProfileError: it publishes chunk by chunk, and the profile holds no cost of a chunk.
     """
     if drafter.chunk_ends is not None:
-        raise ProfileError(f"{drafter.name!r} publishes chunk by chunk, but {profile.id!r} holds no cost of a chunk.")
+        costs = profile.chunk_sources.get(drafter.name)
+        if costs is None:
+            raise ProfileError(
+                f"{drafter.name!r} publishes chunk by chunk, but {profile.id!r} holds no cost of its chunks."
+            )
+        return chunk_source_schedule(drafter, costs)
     return autoregressive_schedule(
         len(drafter.candidates), drafter.batch_tokens, profile.draft_overlapped_ms, profile.publish_ms
     )

@@ -173,10 +173,14 @@ def _set_faults(whole: TrajectorySet) -> Iterator[str]:
     for window_id, count in Counter(w.window_id for w in whole.windows).items():
         if count > 1:
             yield f"Window {window_id!r} appears {count} times."
-    names = {d.name for w in whole.windows for d in w.drafters}
+    names = dict.fromkeys(d.name for w in whole.windows for d in w.drafters)
     for drafter in whole.languages:
         if drafter not in names:
             yield f"Languages are given for drafter {drafter!r}, which has no window."
+    for name in names:
+        kinds = {d.chunk_ends is None for w in whole.windows for d in w.drafters if d.name == name}
+        if len(kinds) > 1:
+            yield f"Drafter {name!r} publishes batches on some windows and chunks on others; give the two another name."
     split_of: dict[str, tuple[str, str]] = {}
     for window in whole.windows:
         if window.audio_sha256 is None:

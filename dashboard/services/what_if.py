@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from as2d_core.errors import RequestError
-from as2d_core.profiles.profile import Profile
+from as2d_core.profiles.profile import ChunkCosts, Profile
 from as2d_core.replay.budgets import fixed_times
 from as2d_core.replay.grid import Grid
 from as2d_core.replay.oracle import oracle
@@ -17,7 +17,7 @@ def scaled_costs(profile: Profile, draft: float = 1.0, verify: float = 1.0) -> P
 
     Args:
         profile: what was measured or published.
-        draft: factor on every draft forward, serial, overlapped and paired.
+        draft: factor on every draft forward, serial, overlapped and paired, and on every chunk.
         verify: factor on verification of every width, idle and concurrent.
 
     Raises:
@@ -35,6 +35,10 @@ def scaled_costs(profile: Profile, draft: float = 1.0, verify: float = 1.0) -> P
         draft_serial_ms=profile.draft_serial_ms * draft,
         draft_overlapped_ms=profile.draft_overlapped_ms * draft,
         paired_forward_ms=None if paired is None else paired * draft,
+        chunk_sources={
+            name: ChunkCosts(costs.chunk_ms * draft, costs.convert_ms * draft)
+            for name, costs in profile.chunk_sources.items()
+        },
         verify_idle_ms={width: cost * verify for width, cost in profile.verify_idle_ms.items()},
         verify_concurrent_ms={width: cost * verify for width, cost in profile.verify_concurrent_ms.items()},
         spread={},

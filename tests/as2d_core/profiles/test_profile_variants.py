@@ -90,7 +90,9 @@ def test_extremes_that_cannot_be_are_named(value):
 def test_every_cost_of_a_profile_has_a_row_with_its_origin(phone):
     profile = load_profile(phone)
     rows = {row.key: row for row in cost_rows(profile)}
-    assert len([key for key in rows if "." in key]) == len(profile.verify_idle_ms) + len(profile.verify_concurrent_ms)
+    widths = len([row for row in rows.values() if row.width is not None])
+    assert widths == len(profile.verify_idle_ms) + len(profile.verify_concurrent_ms)
+    assert len([key for key in rows if key.startswith("chunk_sources.")]) == 2 * len(profile.chunk_sources)
     assert rows["target_step_ms"].value_ms == profile.target_step_ms
     assert all(row.provenance is profile.provenance.get(key) for key, row in rows.items())
     assert {r.width for r in rows.values() if r.extrapolated} == {

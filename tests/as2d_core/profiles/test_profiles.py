@@ -17,7 +17,7 @@ from as2d_core.profiles import (
     write_profile,
 )
 from as2d_core.profiles.codec import profile_faults, profile_from_json, profile_to_json, profile_warnings
-from as2d_core.profiles.profile import ProfiledModel
+from as2d_core.profiles.profile import ChunkCosts, ProfiledModel
 
 COST = st.floats(0.5, 500.0)
 REQUIRED = [
@@ -63,6 +63,7 @@ def test_every_cost_of_a_published_phone_says_where_it_comes_from(name):
     named = {"target_step_ms", "loop_ms", "draft_serial_ms", "draft_overlapped_ms", "publish_ms"}
     named |= {f"verify_idle_ms.{k}" for k in phone.verify_idle_ms}
     named |= {f"verify_concurrent_ms.{k}" for k in phone.verify_concurrent_ms}
+    named |= {f"chunk_sources.{d}.{part}" for d in phone.chunk_sources for part in ("chunk_ms", "convert_ms")}
     assert named <= set(phone.provenance)
 
 
@@ -120,6 +121,7 @@ def test_profile_survives_its_json(idle, concurrent, samples):
         models={"target": ProfiledModel("big", "ab")},
         exact_widths=(2, 3, 4),
         deployed_budget=3,
+        chunk_sources={"ctc": ChunkCosts(88.75, 1.5)},
         versions={"mnn": "3.6.1"},
     )
     assert profile_from_json(json.loads(json.dumps(profile_to_json(before)))) == before
@@ -158,6 +160,11 @@ def test_profile_file_round_trips_and_a_faulty_profile_is_not_written(tmp_path):
         ({"models": {"target": {}}}, "models.target"),
         ({"device": 3}, "device is not an object"),
         ({"speed": 1}, "speed is no field"),
+        ({"chunk_sources": [1.0]}, "chunk_sources is not an object"),
+        ({"chunk_sources": {"ctc": {"convert_ms": 1.0}}}, "chunk_sources.ctc is not an object with chunk_ms"),
+        ({"chunk_sources": {"ctc": {"chunk_ms": 1.0, "speed": 2.0}}}, "chunk_sources.ctc is not an object"),
+        ({"chunk_sources": {"ctc": {"chunk_ms": 0.0}}}, "chunk_sources.ctc.chunk_ms is 0 ms"),
+        ({"chunk_sources": {"ctc": {"chunk_ms": 5.0, "convert_ms": -1.0}}}, "chunk_sources.ctc.convert_ms is -1.0"),
         ({"format": 9}, "format is 9"),
     ],
 )
