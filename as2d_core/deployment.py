@@ -17,7 +17,7 @@ from as2d_core.profiles.codec import profile_to_json
 from as2d_core.profiles.profile import Profile
 from as2d_core.replay.acceptance import Acceptance, learn_width_rules
 from as2d_core.replay.grid import DEFAULT_THRESHOLD, replay_grid
-from as2d_core.replay.oracle import oracle
+from as2d_core.replay.hindsight import oracle
 from as2d_core.replay.pooling import DEFAULT_RESAMPLES, DEFAULT_SEED
 from as2d_core.replay.windows import TrajectorySet
 from as2d_core.selection import DEFAULT_FINALISTS, Evaluation, Selection, evaluate, select_budget

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from as2d_core.errors import SelectionError
 from as2d_core.replay.budgets import fixed_times
 from as2d_core.replay.grid import Grid
-from as2d_core.replay.oracle import Oracle, oracle
+from as2d_core.replay.hindsight import Oracle, oracle
 from as2d_core.replay.pooling import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,

@@ -14,7 +14,7 @@ from as2d_core.published.tables import ALL, Key
 from as2d_core.replay.branches import channel_states
 from as2d_core.replay.budgets import STANDARD_SD_WIDTHS
 from as2d_core.replay.grid import DEFAULT_THRESHOLD, output_cap, replay_grid
-from as2d_core.replay.oracle import oracle
+from as2d_core.replay.hindsight import oracle
 from as2d_core.replay.pooling import Slowdown, gain_percent, gap_percent, pooled_tps, slowdown, tps_ratio
 from as2d_core.replay.specasr import asp_costs, count_specasr, price_specasr
 from as2d_core.replay.windows import TrajectorySet

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from as2d_core.errors import TrajectoryError
 from as2d_core.replay.grid import Grid
-from as2d_core.replay.oracle import Oracle, oracle
+from as2d_core.replay.hindsight import Oracle, oracle
 from as2d_core.replay.pooling import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,
@@ -173,7 +173,9 @@ def fixed_times(grid: Grid) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """
     absent = np.isnan(grid.time_ms)
     fallback = absent & ~absent[:1]
-    return np.where(absent, grid.time_ms[:1], grid.time_ms), fallback
+    if grid.left_out is not None:
+        fallback &= ~grid.left_out[:, :, np.newaxis]
+    return np.where(fallback, grid.time_ms[:1], grid.time_ms), fallback
 
 
 def _rule_rows(

@@ -26,17 +26,20 @@ from as2d_core.replay.packing import PackedCorpus, PackedDrafter, output_cap, pa
 from as2d_core.replay.windows import SPLITS, TrajectorySet
 from as2d_core.width_rule import WidthRule
 
-__all__ = ["DEFAULT_THRESHOLD", "Grid", "output_cap", "replay_grid", "window_schedule"]
+__all__ = ["DEFAULT_THRESHOLD", "Catalog", "Grid", "output_cap", "replay_grid", "window_schedule"]
 
 DEFAULT_THRESHOLD = 0.4
+
+Catalog = Sequence[int] | Sequence[tuple[str, int]] | Mapping[str, Sequence[int]]
+"""What is compared: budgets for every drafter, (drafter, budget) pairs, or budgets by drafter."""
 
 
 @dataclass(frozen=True)
 class Grid:
     """Replayed times of D drafters under B budgets on W windows.
 
-    NaN is a pair that cannot run there (a width without a cost, or a drafter that does not take
-    the window); its counts are -1.
+    NaN is a pair that is not compared or cannot run there (a width without a cost, or a drafter that
+    does not take the window); its counts are -1.
     """
 
     corpus: str
@@ -71,6 +74,8 @@ class Grid:
     """By drafter, what shortened its chains; a budget is then the most a rule may take. ``None`` = nothing."""
     audio: tuple[str | None, ...] = ()
     """Hash of each window's audio, where it is known; empty when it was not asked for."""
+    left_out: NDArray[np.bool_] | None = None
+    """[D, B] pairs that are not in the catalog; ``None`` = all are."""
 
     def subset(self, mask: NDArray[np.bool_]) -> "Grid":
         """The windows where ``mask`` [W] is true.
@@ -143,7 +148,7 @@ class Grid:
 def replay_grid(
     corpus: TrajectorySet,
     profile: Profile,
-    budgets: Sequence[int] | None = None,
+    catalog: Catalog | None = None,
     drafters: Sequence[str] | None = None,
     threshold: float | None = DEFAULT_THRESHOLD,
     search_window: int = DEFAULT_SEARCH_WINDOW,
@@ -155,8 +160,10 @@ def replay_grid(
     Args:
         corpus: recorded tokens.
         profile: costs of one device; every drafter is charged its draft and publication costs.
-        budgets: proposal budgets; ``None`` = 1 to what was searched on the device.
-        drafters: names; ``None`` = all of the set, in catalog order.
+        catalog: what is compared: proposal budgets for every drafter, such as ``range(1, 25)``; (drafter,
+            budget) pairs; or budgets by drafter. ``None`` = 1 to what was searched on the device. A pair that
+            is not in it is excluded like one that cannot run.
+        drafters: names, for a catalog of budgets; ``None`` = all of the set, in catalog order.
         threshold: confidence below which a chain stops; ``None`` = never.
         search_window: how far alignment looks beyond the cursor.
         compiled: as machine code, or as plain Python with the same result to the last bit.
@@ -169,8 +176,12 @@ def replay_grid(
         ProfileError: a cost that cannot be charged.
     """
     packed = pack(corpus)
-    chosen = _budgets(budgets, profile, width_rules)
-    names = _drafters(drafters, corpus)
+    by_drafter = _by_drafter(catalog)
+    if by_drafter is not None and drafters is not None:
+        raise RequestError("The catalog names its drafters; leave them out beside it.")
+    names = _drafters(drafters if by_drafter is None else tuple(by_drafter), corpus)
+    listed = catalog if by_drafter is None else _together(by_drafter)
+    chosen = _budgets(listed, profile, width_rules)  # type: ignore[arg-type]
     used = [next(d for d in packed.drafters if d.name == name) for name in names]
     concurrent, idle = profile.round_costs()
     check_costs("verify_concurrent_ms", concurrent)
@@ -208,6 +219,11 @@ def replay_grid(
     # A budget is excluded on every window alike, whether or not its widest width came up.
     time_ms[:, ~feasible, :] = np.nan
     counts[:, ~feasible] = -1
+    left_out = None
+    if by_drafter is not None:
+        left_out = np.array([[b not in by_drafter[name] for b in chosen] for name in names])
+        time_ms[left_out] = np.nan
+        counts[left_out] = -1
     return Grid(
         corpus=corpus.id,
         profile=profile.id,
@@ -230,6 +246,7 @@ def replay_grid(
         search_window=search_window,
         width_rules=None if width_rules is None else {name: width_rules[name] for name in names},
         audio=tuple(w.audio_sha256 for w in corpus.windows),
+        left_out=left_out,
     )
 
 
@@ -268,6 +285,34 @@ def _budgets(budgets: Sequence[int] | None, profile: Profile, rules: Mapping[str
     if len(set(budgets)) < len(budgets):
         raise RequestError(f"A budget is given twice: {_spelled(budgets)}.")
     return tuple(sorted(int(b) for b in budgets))
+
+
+def _by_drafter(catalog: Catalog | None) -> dict[str, tuple[int, ...]] | None:
+    """Budgets by drafter of a catalog that names drafters; ``None`` for one of budgets only.
+
+    Raises:
+        RequestError: it is neither budgets, nor pairs, nor budgets by drafter.
+    """
+    if catalog is None:
+        return None
+    if isinstance(catalog, Mapping):
+        return {name: tuple(budgets) for name, budgets in catalog.items()}
+    pairs = [item for item in catalog if isinstance(item, tuple | list)]
+    if not pairs:
+        return None
+    found: dict[str, tuple[int, ...]] = {}
+    for item in catalog:
+        if not isinstance(item, tuple | list) or len(item) != 2 or not isinstance(item[0], str):
+            raise RequestError(f"The catalog holds {item!r}; give budgets, or (drafter, budget) pairs, not both.")
+        found[item[0]] = (*found.get(item[0], ()), item[1])
+    return found
+
+
+def _together(by_drafter: Mapping[str, Sequence[int]]) -> tuple[int, ...]:
+    for name, budgets in by_drafter.items():
+        if len(set(budgets)) < len(budgets):
+            raise RequestError(f"A budget of {name!r} is given twice: {_spelled(budgets)}.")
+    return tuple(dict.fromkeys(b for budgets in by_drafter.values() for b in budgets))
 
 
 def _rule_of(rules: Mapping[str, WidthRule], drafter: str) -> WidthRule:

@@ -7,8 +7,8 @@ import numpy as np
 
 from as2d_core.errors import TrajectoryError
 from as2d_core.replay.grid import Grid
+from as2d_core.replay.hindsight import oracle
 from as2d_core.replay.method_times import MethodTimes
-from as2d_core.replay.oracle import oracle
 from as2d_core.replay.pooling import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,

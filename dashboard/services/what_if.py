@@ -6,7 +6,7 @@ from as2d_core.errors import RequestError
 from as2d_core.profiles.profile import ChunkCosts, Profile
 from as2d_core.replay.budgets import fixed_times
 from as2d_core.replay.grid import Grid
-from as2d_core.replay.oracle import oracle
+from as2d_core.replay.hindsight import oracle
 from as2d_core.replay.pooling import Bootstrap, Interval
 
 LEAST, MOST = 0.1, 10.0

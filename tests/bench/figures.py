@@ -10,8 +10,8 @@ from as2d_core.errors import ProfileError
 from as2d_core.profiles import Profile
 from as2d_core.records import RunRecord
 from as2d_core.replay.grid import Grid
+from as2d_core.replay.hindsight import oracle
 from as2d_core.replay.native import fit_costs, replay_run, timing_error
-from as2d_core.replay.oracle import oracle
 from tests.bench.arms import PACED_AS2D, PACED_SD, PLAIN, SD, TARGET_ONLY, Arm, Choice, as2d_name
 
 COST_RUNS = 3

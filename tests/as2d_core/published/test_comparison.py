@@ -10,7 +10,7 @@ from as2d_core.published.comparison import CORPUS, agrees, compare_tables, publi
 from as2d_core.published.phone_replay import figure
 from as2d_core.published.tables import Key
 from as2d_core.replay.grid import replay_grid
-from as2d_core.replay.oracle import oracle
+from as2d_core.replay.hindsight import oracle
 from as2d_core.replay.pooling import pooled_tps, slowdown, tps_ratio
 from as2d_core.replay.synthetic import generate, generated_parameters
 from as2d_core.replay.trajectories import load_corpus

@@ -8,7 +8,7 @@ from replay_cases import EOS, corpora, corpus, profile, window
 
 from as2d_core.replay.budgets import compare_budgets, fixed_times
 from as2d_core.replay.grid import replay_grid
-from as2d_core.replay.oracle import oracle
+from as2d_core.replay.hindsight import oracle
 from as2d_core.replay.pooling import Bootstrap, gap_percent, pooled_tps, slowdown, tps_ratio
 from as2d_core.replay.windows import DrafterTrajectory
 

@@ -8,6 +8,7 @@ from replay_cases import EOS, corpora, corpus, profile, window
 
 from as2d_core.errors import ProfileError, RequestError, TrajectoryError, UnknownNameError
 from as2d_core.profiles import load_profile
+from as2d_core.replay.budgets import compare_budgets
 from as2d_core.replay.grid import output_cap, replay_grid, window_schedule
 from as2d_core.replay.kernel import replay_as2d, replay_standard_sd
 from as2d_core.replay.windows import DrafterTrajectory
@@ -167,17 +168,43 @@ def test_times_of_a_pair_are_found_by_name():
 @pytest.mark.parametrize(
     ("arguments", "error", "sentence"),
     [
-        ({"budgets": []}, RequestError, "no budget"),
-        ({"budgets": [3, 3]}, RequestError, "given twice: 3, 3"),
-        ({"budgets": [-1]}, RequestError, "budget is -1"),
-        ({"budgets": [1.5]}, RequestError, "budget is 1.5"),
+        ({"catalog": []}, RequestError, "no budget"),
+        ({"catalog": [3, 3]}, RequestError, "given twice: 3, 3"),
+        ({"catalog": [-1]}, RequestError, "budget is -1"),
+        ({"catalog": [1.5]}, RequestError, "budget is 1.5"),
         ({"drafters": ["smal"]}, UnknownNameError, "'small'"),
+        ({"catalog": {"smal": [3]}}, UnknownNameError, "'small'"),
+        ({"catalog": {"small": [3, 3]}}, RequestError, "budget of 'small' is given twice: 3, 3"),
+        ({"catalog": {"small": []}}, RequestError, "no budget"),
+        ({"catalog": [("small", 3), 4]}, RequestError, "budgets, or (drafter, budget) pairs, not both"),
+        ({"catalog": [("small", 3)], "drafters": ["small"]}, RequestError, "The catalog names its drafters"),
     ],
 )
 def test_bad_requests_are_refused_with_a_sentence(arguments, error, sentence):
     with pytest.raises(error) as caught:
         replay_grid(corpus(), profile(), **arguments)
     assert sentence in str(caught.value)
+
+
+@some
+@given(corpora())
+def test_a_catalog_of_pairs_replays_those_pairs_and_no_others(windows):
+    whole = replay_grid(windows, profile(), [1, 3, 5])
+    pairs = replay_grid(windows, profile(), [("tiny", 5), ("small", 1), ("tiny", 1)])
+    named = replay_grid(windows, profile(), {"small": [1], "tiny": [1, 5]})
+    assert (pairs.drafters, pairs.budgets) == (("small", "tiny"), (1, 5))
+    assert np.array_equal(pairs.time_ms, named.time_ms, equal_nan=True)
+    for drafter, budget, there in (("small", 1, True), ("small", 5, False), ("tiny", 1, True), ("tiny", 5, True)):
+        times = pairs.times(drafter, budget)
+        assert np.array_equal(times, whole.times(drafter, budget)) if there else np.isnan(times).all()
+
+
+def test_nothing_stands_in_for_a_pair_that_is_not_in_the_catalog():
+    both = tuple(DrafterTrajectory(name, (5, 6, 7, 8, 9)) for name in ("small", "tiny"))
+    grid = replay_grid(corpus(window("a", drafters=both)), profile(), [("small", 1), ("small", 2), ("tiny", 2)])
+    rows = {(row.drafter, row.budget): row for row in compare_budgets(grid, resamples=20).rows}
+    assert rows["tiny", 2].tps is not None
+    assert (rows["tiny", 1].tps, rows["tiny", 1].feasible, rows["tiny", 1].fallback_windows) == (None, False, 0)
 
 
 def test_profile_without_k1_and_set_without_drafters_are_refused():

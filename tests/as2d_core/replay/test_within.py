@@ -11,7 +11,7 @@ from as2d_core.alignment import STOP, align_step, chain_length
 from as2d_core.errors import ProfileError, RequestError
 from as2d_core.replay.budgets import fixed_times
 from as2d_core.replay.grid import replay_grid
-from as2d_core.replay.oracle import oracle
+from as2d_core.replay.hindsight import oracle
 from as2d_core.replay.schedule import Schedule, autoregressive_schedule, drain_end
 from as2d_core.replay.windows import DrafterTrajectory
 from as2d_core.replay.within import best_widths, within_oracle
