@@ -1,0 +1,17 @@
+"""How do we talk to a phone? Over an adb server, with a deadline on every wait and a type for every failure."""
+
+from device_bridge.adb.commands import command, script
+from device_bridge.adb.phone import AdbPhone, Output
+from device_bridge.adb.servers import AdbServer, PhoneEntry, configured_servers, list_phones, pick_phone
+
+__all__ = [
+    "AdbPhone",
+    "AdbServer",
+    "Output",
+    "PhoneEntry",
+    "command",
+    "configured_servers",
+    "list_phones",
+    "pick_phone",
+    "script",
+]
