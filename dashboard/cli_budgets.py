@@ -3,8 +3,8 @@
 import argparse
 from typing import Any
 
-from as2d_core.errors import RequestError
 from as2d_core.replay.budgets import BudgetRow
+from dashboard.cli_choices import whole_numbers
 from dashboard.cli_output import Answer, command, number, table
 from dashboard.services.budgets import ALL_WINDOWS, BudgetReport, compare
 from dashboard.services.workspace import user_folders
@@ -30,7 +30,7 @@ def register(commands: Any) -> None:
 
 def budgets(options: argparse.Namespace) -> Answer:
     """Compare them."""
-    chosen = None if options.budgets is None else _numbers(options.budgets)
+    chosen = None if options.budgets is None else whole_numbers(options.budgets, "--budgets")
     report = compare(user_folders(), options.profile, options.corpus, options.split, options.drafter, chosen)
     document = as_document(report)
     failed = report.selection is None
@@ -129,10 +129,3 @@ def _text(report: BudgetReport) -> str:
             f"gap here {number(report.gap_percent, '%')}"
         )
     return "\n".join(lines)
-
-
-def _numbers(text: str) -> list[int]:
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError:
-        raise RequestError(f"--budgets is {text!r}; give whole numbers with commas, such as 1,2,4,8.") from None

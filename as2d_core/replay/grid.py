@@ -20,6 +20,7 @@ from as2d_core.replay.kernel import (
     check_budget,
     check_costs,
     check_draft_costs,
+    check_search_window,
     rule_table,
 )
 from as2d_core.replay.packing import PackedCorpus, PackedDrafter, output_cap, pack, window_schedule
@@ -187,6 +188,7 @@ def replay_grid(
     check_costs("verify_concurrent_ms", concurrent)
     check_costs("verify_idle_ms", idle)
     check_draft_costs(profile)
+    check_search_window(search_window)
     shape = (len(names), len(chosen), packed.windows)
     time_ms = np.full(shape, np.nan)
     counts = np.full((*shape, 4), -1, np.int64)

@@ -141,8 +141,7 @@ def replay_as2d(
     if (int(ends[-1]) if len(ends) else 0) != len(source):
         raise TrajectoryError(f"The batches publish {int(ends[-1]) if len(ends) else 0} of {len(source)} candidates.")
     check_budget(budget)
-    if search_window < 0:
-        raise RequestError(f"The search window is {search_window}; it cannot be negative.")
+    check_search_window(search_window)
     rule = rule_table(width_rule, budget)
     table = np.zeros((len(target), loops.ROUND_COLUMNS), np.int64) if with_rounds else NO_TABLE
     boundaries = np.zeros(len(target)) if with_rounds else NO_BOUNDARIES
@@ -258,6 +257,12 @@ def check_budget(budget: int) -> None:
     """Raise ``RequestError`` unless ``budget`` is a whole number of candidates."""
     if isinstance(budget, bool) or not isinstance(budget, int | np.integer) or budget < 0:
         raise RequestError(f"The proposal budget is {budget!r}; it must be a whole number of at least 0.")
+
+
+def check_search_window(search_window: int) -> None:
+    """Raise ``RequestError`` unless alignment can look that far."""
+    if isinstance(search_window, bool) or not isinstance(search_window, int | np.integer) or search_window < 0:
+        raise RequestError(f"The search window is {search_window!r}; it must be a whole number and cannot be negative.")
 
 
 def rule_table(rule: WidthRule | None, budget: int) -> NDArray[np.int64]:

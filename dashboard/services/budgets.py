@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from as2d_core.alignment import DEFAULT_SEARCH_WINDOW
 from as2d_core.errors import SelectionError, unknown_name
 from as2d_core.profiles.profile import Profile
 from as2d_core.replay.acceptance import learn_width_rules
 from as2d_core.replay.budgets import BudgetRow, BudgetTable, compare_budgets
-from as2d_core.replay.grid import Grid, replay_grid
+from as2d_core.replay.grid import DEFAULT_THRESHOLD, Grid, replay_grid
 from as2d_core.replay.pooling import gap_percent
 from as2d_core.replay.trajectories import TrajectorySet, corpus_ids, load_corpus
 from as2d_core.replay.windows import SPLITS
@@ -38,6 +39,8 @@ class BudgetReport:
     """The chosen pair on the windows of ``split``."""
     rule_selection: Selection | None = None
     """The width rule and largest budget that were chosen in the same way; ``None`` where none can be learned."""
+    ruled: Grid | None = None
+    """The windows of ``split`` replayed with width rules; ``None`` where there is no ``rule_selection``."""
 
     @property
     def rule_selected(self) -> BudgetRow | None:
@@ -97,6 +100,8 @@ def compare_costs(
     split: str = ALL_WINDOWS,
     drafters: Sequence[str] | None = None,
     budgets: Sequence[int] | None = None,
+    threshold: float | None = DEFAULT_THRESHOLD,
+    search_window: int = DEFAULT_SEARCH_WINDOW,
 ) -> BudgetReport:
     """The same for a profile and a corpus that are there already.
 
@@ -105,7 +110,7 @@ def compare_costs(
     """
     if split not in (ALL_WINDOWS, *SPLITS):
         raise unknown_name("split", split, [ALL_WINDOWS, *SPLITS])
-    grid = replay_grid(corpus, profile, budgets, drafters)
+    grid = replay_grid(corpus, profile, budgets, drafters, threshold, search_window)
     selection, problem = _select(grid)
     ruled = _ruled(corpus, profile, grid)
     rule_selection = None if ruled is None else _select(ruled)[0]
@@ -113,16 +118,20 @@ def compare_costs(
     def shown(whole: Grid) -> Grid:
         return whole if split == ALL_WINDOWS else whole.of_split(split)
 
+    judged = None
     if ruled is None or rule_selection is None:
         table = compare_budgets(shown(grid))
     else:
+        judged = shown(ruled)
         pairs = [(rule_selection.drafter, rule_selection.budget)]
-        table = compare_budgets(shown(grid), ruled=shown(ruled), rule_pairs=pairs)
+        table = compare_budgets(shown(grid), ruled=judged, rule_pairs=pairs)
     selected = None
     if selection is not None:
         wanted = (selection.drafter, selection.budget)
         selected = next(row for row in table.rows if (row.drafter, row.budget) == wanted)
-    return BudgetReport(profile, corpus, split, shown(grid), table, selection, problem, selected, rule_selection)
+    return BudgetReport(
+        profile, corpus, split, shown(grid), table, selection, problem, selected, rule_selection, judged
+    )
 
 
 def _ruled(corpus: TrajectorySet, profile: Profile, grid: Grid) -> Grid | None:
