@@ -28,6 +28,7 @@ SILENCE_DEADLINE_S = 120.0
 """Longest time without any event: loading, width self-test and prefill stay far below it."""
 CANCEL_DEADLINE_S = 5.0
 LEAVE_DEADLINE_S = 5.0
+LEAST_POLL_S = 0.01
 
 
 class Coordinator:
@@ -126,7 +127,7 @@ class Coordinator:
                 if cancelled_at is None and self._cancellations.wanted(run_id):
                     cancelled_at = time.monotonic()
                     pipe.send(("cancel",))
-                if pipe.poll(0.25):
+                if pipe.poll(max(LEAST_POLL_S, telemetry.wait_s())):
                     message = pipe.recv()
             except (EOFError, OSError) as error:
                 raise self._lost(relay.stage) from error

@@ -42,7 +42,7 @@ def test_a_clock_that_cannot_be_read_is_missing_and_not_zero(sysfs):
     assert Telemetry(root).due().core_mhz == (None, 900.0)
 
 
-def test_a_battery_is_read_in_milliunits_and_degrees(sysfs):
+def test_a_battery_is_read_in_milliunits_and_degrees_and_what_it_gives_is_negative(sysfs):
     root = sysfs(
         **{
             battery("current_now"): "1250000\n",
@@ -52,7 +52,7 @@ def test_a_battery_is_read_in_milliunits_and_degrees(sysfs):
         }
     )
     reading = Telemetry(root).due()
-    assert (reading.battery_current_ma, reading.battery_voltage_mv) == (1250.0, 3850.0)
+    assert (reading.battery_current_ma, reading.battery_voltage_mv) == (-1250.0, 3850.0)
     assert (reading.charging, reading.battery_temperature_c) == (False, 31.7)
 
 
@@ -69,6 +69,20 @@ def test_a_battery_without_sensors_has_no_values(sysfs):
 
 def test_a_battery_alone_gives_no_core_clocks(sysfs):
     assert Telemetry(sysfs(**{battery("status"): "Full"})).due().core_mhz is None
+
+
+def test_a_reading_that_comes_late_does_not_lower_the_rate(sysfs, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(telemetry.time, "monotonic", lambda: now[0])
+    sensors = Telemetry(sysfs(**{clock(0): "1"}))
+    sensors.due()
+    now[0] += PERIOD_S * 1.4
+    assert sensors.due() is not None
+    assert sensors.wait_s() == pytest.approx(PERIOD_S * 0.6)
+
+
+def test_a_machine_without_sensors_is_waited_for_a_whole_period(tmp_path):
+    assert Telemetry(tmp_path).wait_s() == PERIOD_S
 
 
 def test_a_reading_is_due_four_times_a_second(sysfs, monkeypatch):
