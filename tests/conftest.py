@@ -1,9 +1,10 @@
-"""What several parts of the tests share: the bundled models on the real runner."""
+"""What several parts of the tests share: the bundled models on the real runner, and phones that are none."""
 
 import itertools
 
 import pytest
 from live_runner import LiveRunner, demo_request
+from virtual_phones import OwnAdbServer, Phones
 
 
 @pytest.fixture(scope="session")
@@ -74,3 +75,27 @@ def reference(runner, ask):
         return known[key]
 
     return tokens
+
+
+@pytest.fixture(scope="session")
+def own_adb(tmp_path_factory):
+    """A real adb server on a port of its own, for as long as the tests run."""
+    own = OwnAdbServer(tmp_path_factory.mktemp("adb"))
+    yield own
+    own.stop()
+
+
+@pytest.fixture
+def start_phone(own_adb, tmp_path):
+    """Starts virtual phones: ``start_phone("mi14", storage_mb=64)``; they end with the test."""
+    phones = Phones(own_adb.server, tmp_path)
+    yield phones
+    phones.close()
+
+
+@pytest.fixture(scope="session")
+def shared_phone(own_adb, tmp_path_factory):
+    """One virtual phone for tests that leave it as they found it."""
+    phones = Phones(own_adb.server, tmp_path_factory.mktemp("phones"))
+    yield phones("k70", storage_mb=512)
+    phones.close()
