@@ -201,7 +201,7 @@ def replay_specasr(
     parts = price_specasr(counters, widths, costs)
     missing = next((k for k in np.flatnonzero(widths).tolist() if _cost(costs.verify_ms, k) is None), None)
     counted = counters.tolist()
-    named = dict(zip(_ASP_NAMES, counted, strict=True))
+    named = dict(zip(specasr_loop.COUNTER_NAMES, counted, strict=True))
     draft_ms, confidence_ms, refresh_ms, verify_ms, loop_ms, time_ms = (float(part) for part in parts)
     return AspReplay(
         time_ms=time_ms,
@@ -216,19 +216,6 @@ def replay_specasr(
         missing_width=missing,
         round_list=_rounds(rows[: named["rounds"]].tolist()) if with_rounds else None,
     )
-
-
-_ASP_NAMES = (
-    "rounds",
-    "k1_rounds",
-    "proposed",
-    "accepted",
-    "reused",
-    "scalar_forwards",
-    "paired_forwards",
-    "refreshes",
-    "refreshed",
-)
 
 
 def count_specasr(
@@ -313,7 +300,7 @@ def price_specasr(
         ``(draft, confidence, refresh, verify, loop, time)``; time is their sum in this order, NaN
         where a width has no cost.
     """
-    count = {name: counters[..., i] for i, name in enumerate(_ASP_NAMES)}
+    count = {name: counters[..., i] for i, name in enumerate(specasr_loop.COUNTER_NAMES)}
     draft = count["scalar_forwards"] * costs.draft_ms
     if costs.form == "paired":
         draft = draft + count["paired_forwards"] * costs.paired_ms

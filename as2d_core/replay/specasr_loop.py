@@ -11,6 +11,17 @@ from as2d_core.replay.branches import DrafterStates, fed_state
 # Counters.
 ROUNDS, K1_ROUNDS, PROPOSED, ACCEPTED, REUSED, SCALAR, PAIRED, REFRESHES, REFRESHED = range(9)
 ASP_COUNTERS = 9
+COUNTER_NAMES = (
+    "rounds",
+    "k1_rounds",
+    "proposed",
+    "accepted",
+    "reused",
+    "scalar_forwards",
+    "paired_forwards",
+    "refreshes",
+    "refreshed",
+)
 
 # Columns of the round table.
 WIDTH, MATCHED, TAKEN_OVER, REASON, SCALARS, PAIRS, REFRESH = range(7)
