@@ -40,6 +40,10 @@ class DrafterLostError(EngineError):
     """The drafter process ended before it was asked to."""
 
 
+class ConditionsError(As2dError):
+    """The device did not come into the condition that a measured episode asks for."""
+
+
 class ProfileError(As2dError):
     """A cost profile is malformed, or lacks a cost that was asked for."""
 

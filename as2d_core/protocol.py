@@ -13,6 +13,7 @@ from typing import Any
 
 from as2d_core.errors import RecordError
 from as2d_core.field_types import check_fields, integer
+from as2d_core.gates import Gates
 from as2d_core.records import (
     EVENT_TYPES,
     SCHEMA_VERSION,
@@ -39,6 +40,8 @@ _TUPLES = {
     "candidates",
     "exact_widths",
     "core_mhz",
+    "ceiling_mhz",
+    "missing",
     "target_cores",
     "drafter_cores",
     "cores",
@@ -62,8 +65,9 @@ _NESTED = {
     "placement": Placement,
     "request": Request,
     "width_rule": WidthRule,
+    "gates": Gates,
 }
-_MAY_BE_NULL = ("drafter", "width_rule")
+_MAY_BE_NULL = ("drafter", "width_rule", "gates")
 
 
 def encode(event: Event) -> str:
@@ -151,9 +155,16 @@ class Writer:
         self._hash.update(text.encode())
         self._write(text)
 
-    def end(self, status: str, tokens: int, text: str | None = None, error: str | None = None) -> End:
+    def end(
+        self,
+        status: str,
+        tokens: int,
+        text: str | None = None,
+        error: str | None = None,
+        extra: Mapping[str, Any] | None = None,
+    ) -> End:
         """Write the ``end`` line; its hash covers every line before it."""
-        event = End(status, tokens, dict(self._counts), self._hash.hexdigest(), text, error)
+        event = End(status, tokens, dict(self._counts), self._hash.hexdigest(), text, error, dict(extra or {}))
         self._write(encode(event) + "\n")
         return event
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Literal
 
+from as2d_core.gates import Gates
 from as2d_core.width_rule import WidthRule
 
 SCHEMA_VERSION = 1
@@ -108,6 +109,8 @@ class Request:
     """Parameters of an operation (``calibrate``); empty for a method."""
     width_rule: WidthRule | None = None
     """As²d: shortens chains to the width that is cheapest per expected token; ``None`` = take all of the budget."""
+    gates: Gates | None = None
+    """What each measured episode of the run waits for; ``None`` = it begins at once."""
 
 
 class Event:
@@ -252,6 +255,29 @@ class Telemetry(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Conditions(Event):
+    """One look at the device before a measured episode; what could not be read is ``None``."""
+
+    kind: ClassVar[str] = "conditions"
+    time_ns: int
+    passed: bool
+    """Whether nothing was missing; an episode begins after enough of these in a row."""
+    missing: tuple[str, ...] = ()
+    """What was missing, as clauses."""
+    rested_s: float = 0.0
+    """Time since the last work."""
+    online_mask: int | None = None
+    ceiling_mhz: tuple[float | None, ...] | None = None
+    """Highest clock each core may take."""
+    battery_temperature_c: float | None = None
+    thermal_status: int | None = None
+    charging: bool | None = None
+    plugged: bool | None = None
+    screen_on: bool | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Engine(Event):
     """What really runs one model: read back after loading, not what was asked for."""
 
@@ -380,6 +406,7 @@ EVENT_TYPES: dict[str, type[Event]] = {
         Mark,
         Pieces,
         Telemetry,
+        Conditions,
         Engine,
         SelfTest,
         Sample,
@@ -400,6 +427,7 @@ class RunRecord:
     marks: dict[str, Mark] = field(default_factory=dict)
     pieces: dict[int, bytes] = field(default_factory=dict)
     telemetry: list[Telemetry] = field(default_factory=list)
+    conditions: list[Conditions] = field(default_factory=list)
     engines: dict[str, Engine] = field(default_factory=dict)
     self_tests: list[SelfTest] = field(default_factory=list)
     samples: list[Sample] = field(default_factory=list)
@@ -451,6 +479,8 @@ class RunRecord:
                 self.pieces.update({int(k): bytes.fromhex(v) for k, v in event.hex.items()})
             case Telemetry():
                 self.telemetry.append(event)
+            case Conditions():
+                self.conditions.append(event)
             case Engine():
                 self.engines[event.role] = event
             case SelfTest():

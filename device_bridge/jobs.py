@@ -14,6 +14,7 @@ from as2d_core.errors import RecordError, RequestError
 from as2d_core.protocol import request_from_json, request_to_json
 from as2d_core.records import Request
 from as2d_core.runner.__main__ import MAX_REQUEST_CHARACTERS
+from as2d_core.runner.coordinator import STOPS_BATCH
 from device_bridge.devices import Device
 from device_bridge.errors import (
     DeviceBusyError,
@@ -239,14 +240,15 @@ class JobManager:
 
     def _work(self, job: Job, device: Device) -> None:
         job.state = "running"
-        losses = 0
+        losses, over = 0, False
         try:
             for run in job.runs:
-                if job.cancelling.is_set() or losses >= LOSSES_IN_A_ROW:
+                if job.cancelling.is_set() or losses >= LOSSES_IN_A_ROW or over:
                     run.state = "skipped"
                     continue
                 lost = self._run(job, device, run)
                 losses = losses + 1 if lost else 0
+                over = _ends_batch(run)
                 if job.error is None and run.state == "failed":
                     job.error = run.error
         finally:
@@ -317,6 +319,12 @@ def _check_writable(request: Request) -> None:
         raise RequestError(
             f"The request {request.run_id} has {len(text)} characters; at most {MAX_REQUEST_CHARACTERS} are taken."
         )
+
+
+def _ends_batch(run: LiveRun) -> bool:
+    """Whether the run says that nothing after it may be measured: a core went off-line, say."""
+    record = run.record()
+    return record is not None and record.end is not None and bool(record.end.extra.get(STOPS_BATCH))
 
 
 def _title(requests: Sequence[Request]) -> str:

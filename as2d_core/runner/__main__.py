@@ -45,7 +45,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         # A byte that is no UTF-8 spoils its own line, not the ones after it.
         with options.file.open(encoding="utf-8", errors="replace") as stream:
-            return _serve(stream, out)
+            return _serve(stream, out, whole_batch=True)
     except OSError as error:
         print(f"The request file cannot be read: {error}.", file=sys.stderr)
         return 2
@@ -61,7 +61,9 @@ def describe() -> dict[str, object]:
     }
 
 
-def _serve(stream: TextIO, out: TextIO) -> int:
+def _serve(stream: TextIO, out: TextIO, *, whole_batch: bool = False) -> int:
+    """Run what the stream asks for; a ``whole_batch`` ends with the first run that must be its last."""
+
     def write(text: str) -> None:
         out.write(text)
         out.flush()
@@ -103,6 +105,9 @@ def _serve(stream: TextIO, out: TextIO) -> int:
                 continue
             if coordinator.run(item) not in ("eos", "capped"):
                 code = code or 1
+            if whole_batch and coordinator.batch_over is not None:
+                print(f"The rest of the batch is not run. {coordinator.batch_over}", file=sys.stderr)
+                break
     except BrokenPipeError:
         code = 1  # nobody listens any more
     except OSError as error:

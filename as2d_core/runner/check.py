@@ -7,6 +7,7 @@ from pathlib import Path
 from as2d_core.audio import read_audio
 from as2d_core.calibration.measure import plan_from
 from as2d_core.errors import RequestError, unknown_name
+from as2d_core.gates import gate_faults
 from as2d_core.models.folder import check_pair, describe_model
 from as2d_core.records import METHODS, OPERATIONS, Request
 from as2d_core.runner.job import Job
@@ -92,6 +93,8 @@ def _check_numbers(request: Request) -> None:
         wrong = [w for w in (model.exact_widths or () if model else ()) if not 1 <= w <= LARGEST_WIDTH]
         if wrong:
             raise RequestError(f"The exact width {wrong[0]} cannot be; widths are 1 to {LARGEST_WIDTH}.")
+    for fault in gate_faults(request.gates) if request.gates is not None else ():
+        raise RequestError(fault)
     placement = request.placement
     if not (1 <= placement.target_threads <= 64 and 1 <= placement.drafter_threads <= 64):
         raise RequestError("A model runs on 1 to 64 threads; change target_threads or drafter_threads.")

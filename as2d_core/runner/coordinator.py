@@ -13,6 +13,7 @@ from typing import Any
 
 from as2d_core import __version__
 from as2d_core.clock import NAME as CLOCK
+from as2d_core.conditions import lost_cores
 from as2d_core.errors import As2dError
 from as2d_core.methods.base import Outcome
 from as2d_core.protocol import Writer
@@ -22,6 +23,7 @@ from as2d_core.runner.cancellations import Cancellations
 from as2d_core.runner.check import check_request
 from as2d_core.runner.device import device_facts
 from as2d_core.runner.exit_reason import exit_reason
+from as2d_core.runner.sensors import Sensors
 from as2d_core.runner.telemetry import Telemetry
 
 SILENCE_DEADLINE_S = 120.0
@@ -29,18 +31,28 @@ SILENCE_DEADLINE_S = 120.0
 CANCEL_DEADLINE_S = 5.0
 LEAVE_DEADLINE_S = 5.0
 LEAST_POLL_S = 0.01
+STOPS_BATCH = "stops_batch"
+"""Set in the end line of a run after which no further run of its batch may be measured."""
 
 
 class Coordinator:
     """Runs requests one after the other; the models stay resident between them."""
 
-    def __init__(self, write: Callable[[str], None], silence_deadline_s: float = SILENCE_DEADLINE_S) -> None:
-        """``write`` takes one line with its newline and flushes it."""
+    def __init__(
+        self,
+        write: Callable[[str], None],
+        silence_deadline_s: float = SILENCE_DEADLINE_S,
+        sensors: Sensors | None = None,
+    ) -> None:
+        """``write`` takes one line with its newline and flushes it; ``sensors`` are this device's own."""
         self._write = write
+        self._sensors = sensors or Sensors()
         self._silence_deadline_s = silence_deadline_s
         self._process: Any = None
         self._pipe: Connection | None = None
         self._cancellations = Cancellations()
+        self.batch_over: str | None = None
+        """A sentence once something happened after which no further run of a batch may be measured."""
 
     @property
     def target_pid(self) -> int | None:
@@ -97,6 +109,9 @@ class Coordinator:
         relay = _Relay(writer)
         try:
             outcome, text, problem = self._relay(job, relay)
+        except _CoreLostError as error:
+            self.batch_over = str(error)
+            return writer.end("failed", relay.tokens, error=str(error), extra={STOPS_BATCH: True}).status
         except _TargetLostError as error:
             return writer.end(error.status, relay.tokens, error=str(error)).status
         if outcome is None:
@@ -120,7 +135,8 @@ class Coordinator:
         pipe = self._hand_over(job)
         heard = time.monotonic()
         cancelled_at: float | None = None
-        telemetry = Telemetry()
+        telemetry = Telemetry(self._sensors)
+        online: int | None = None
         while True:
             message = None
             try:
@@ -139,6 +155,14 @@ class Coordinator:
             reading = telemetry.due()
             if reading is not None:
                 relay.add([reading])
+                online = reading.online_mask if online is None else online | (reading.online_mask or 0)
+                gone = lost_cores(online, reading.online_mask)
+                if gone and relay.measuring:
+                    self._kill()
+                    raise _CoreLostError(
+                        f"Core {', '.join(map(str, gone))} went off-line during the run; it was stopped, and so is "
+                        "its batch. Let the device cool down, then go on."
+                    )
             if cancelled_at is not None and time.monotonic() - cancelled_at > CANCEL_DEADLINE_S:
                 self._kill()
                 raise _TargetLostError(
@@ -209,6 +233,10 @@ class _TargetLostError(As2dError):
         self.status = status
 
 
+class _CoreLostError(As2dError):
+    """A core went off-line: what is measured from now on is another device."""
+
+
 class _Relay:
     """Writes events and remembers how far the run got."""
 
@@ -216,6 +244,11 @@ class _Relay:
         self._writer = writer
         self.tokens = 0
         self.stage = "loading the models and testing widths"
+
+    @property
+    def measuring(self) -> bool:
+        """Whether the run has come to what is measured."""
+        return self.stage == "decoding"
 
     def add(self, events: list[Any]) -> None:
         for event in events:

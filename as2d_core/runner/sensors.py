@@ -72,7 +72,7 @@ class Sensors:
         """
         cpu = sysfs / "devices/system/cpu"
         self._clocks = sorted(cpu.glob("cpu[0-9]*/cpufreq/scaling_cur_freq"), key=_core_of)
-        self._ceilings = [path.with_name("scaling_max_freq") for path in self._clocks]
+        self._ceilings = {_core_of(path): path.with_name("scaling_max_freq") for path in self._clocks}
         self._online, self._possible = cpu / "online", cpu / "possible"
         supplies = sorted((sysfs / "class/power_supply").glob("*")) if (sysfs / "class/power_supply").is_dir() else []
         self._battery = _battery_of(supplies)
@@ -134,8 +134,9 @@ class Sensors:
         return None if text is None else parse_cores(text)
 
     def ceilings(self) -> list[float | None] | None:
-        """Highest clock that each core may take now, MHz, in the order of the cores."""
-        found = [None if (khz := _number(path)) is None else khz / 1e3 for path in self._ceilings]
+        """Highest clock that each core may take now, MHz, by the number of the core."""
+        paths = [self._ceilings.get(core) for core in range(max(self._ceilings, default=-1) + 1)]
+        found = [None if path is None or (khz := _number(path)) is None else khz / 1e3 for path in paths]
         return found if any(value is not None for value in found) else None
 
     def screen_on(self) -> bool | None:

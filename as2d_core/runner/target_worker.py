@@ -12,17 +12,31 @@ from as2d_core.collection.observe import collect
 from as2d_core.engines.mnn import MnnModel, Settings
 from as2d_core.engines.padded import PaddedTarget, WidthPolicy
 from as2d_core.engines.self_test import as_event, find_exact_widths
-from as2d_core.errors import As2dError, RequestError
+from as2d_core.errors import As2dError, ConditionsError, RequestError
 from as2d_core.methods import method
 from as2d_core.methods.base import Outcome
 from as2d_core.models.folder import ModelInfo
-from as2d_core.records import METHODS, Engine, Event, Mark, Pieces, Publication, Request, Round, SelfTest, Span
+from as2d_core.records import (
+    METHODS,
+    Conditions,
+    Engine,
+    Event,
+    Mark,
+    Pieces,
+    Publication,
+    Request,
+    Round,
+    SelfTest,
+    Span,
+)
 from as2d_core.runner.device import cpu_name
+from as2d_core.runner.gatekeeper import Gatekeeper
 from as2d_core.runner.job import Job
 from as2d_core.runner.lifeline import hold_on
 from as2d_core.runner.pipes import asker, send
 from as2d_core.runner.placement import allowed_cores, pin, step_forward
 from as2d_core.runner.remote import DrafterProcess, RemoteSerialDrafter, RemoteSource
+from as2d_core.runner.sensors import Sensors
 
 FLUSH_NS = 150_000_000
 """Events travel at most this often while decoding: every message wakes another process."""
@@ -129,6 +143,7 @@ class Session:
         self._asked_cores: tuple[int, ...] = ()
         self._cores: tuple[int, ...] | None = None
         self._exact: dict[str, tuple[int, ...]] = {}
+        self._sensors = Sensors()
         self._target_heard: str | None = None
         self._drafter_heard: str | None = None
 
@@ -143,17 +158,20 @@ class Session:
         recorder = PipeRecorder(self._pipe)
         outcome: Outcome | None = None
         error: str | None = None
+        sound = False
         try:
             outcome = self._decode(job, recorder)
         except _CancelledError:
             outcome = Outcome("cancelled", (), now_ns(), now_ns())
+        except ConditionsError as problem:
+            error, sound = str(problem), True  # nothing happened to the models
         except As2dError as problem:
             error = str(problem)
         except (BrokenPipeError, EOFError):
             raise
         except Exception as problem:  # noqa: BLE001 - MNN raises what it likes; the run must end with a sentence
             error = f"The engine failed: {type(problem).__name__}: {problem}"
-        if error is not None:
+        if error is not None and not sound:
             self._start_over()
         recorder.flush()
         text = self._text(outcome.tokens) if outcome is not None and outcome.tokens else None
@@ -182,6 +200,9 @@ class Session:
         recorder.stop_if_cancelled()
         self._hear(job, model, drafter, recorder)
         gc.collect()
+        gate = self._gatekeeper(request, recorder)
+        if request.method in METHODS:
+            gate.wait("the request")
 
         recorder.add(Mark("request", now_ns()))
         if drafter is not None:
@@ -225,6 +246,13 @@ class Session:
             drafter.instructed()
 
         return calibrate(model, policy, drafter, request, recorder, prepare)
+
+    def _gatekeeper(self, request: Request, recorder: PipeRecorder) -> Gatekeeper:
+        def record(look: Conditions) -> None:
+            recorder.add(look)
+            recorder.flush()  # a sign of life too, while nothing else happens
+
+        return Gatekeeper(request.gates, self._sensors, record, recorder.stop_if_cancelled)
 
     def _proposer(self, request: Request, drafter: DrafterProcess | None, recorder: PipeRecorder) -> Any:
         if drafter is None:

@@ -1,7 +1,6 @@
 """Sensors of the device at 4 Hz, on the device's own clock, from the program that runs the models."""
 
 import time
-from pathlib import Path
 
 from as2d_core.records import Telemetry as Reading
 from as2d_core.runner.sensors import Sensors
@@ -12,10 +11,9 @@ PERIOD_S = 0.25
 class Telemetry:
     """Gives a reading when one is due; gives none on a machine that shows no sensor at all."""
 
-    def __init__(self, sysfs: Path = Path("/sys"), sensors: Sensors | None = None) -> None:
-        """``sysfs`` is where the kernel shows its sensors as files."""
+    def __init__(self, sensors: Sensors) -> None:
         self._next = 0.0
-        self._sensors = sensors or Sensors(sysfs)
+        self._sensors = sensors
 
     def wait_s(self) -> float:
         """How long until the next reading is due, at most one period."""

@@ -10,6 +10,7 @@ import time
 
 from as2d_core.protocol import Writer, request_from_json
 from as2d_core.records import Mark, Round, RunHeader, Span, Unknown
+from as2d_core.runner.coordinator import STOPS_BATCH
 from as2d_core.runner.device import device_facts
 
 EOS = 2
@@ -93,6 +94,9 @@ def serve(request) -> None:
             print(f"diagnostic line number {i} of very many", file=sys.stderr)
     if what == "fail":
         writer.end("failed", 0, error="The model is unwell.")
+        return
+    if what == "core":
+        writer.end("failed", 0, error="Core 7 went off-line.", extra={STOPS_BATCH: True})
         return
     decode(writer, int(number or 3) if what in ("ok", "slow") else 3, 0.02 if what == "slow" else 0.0, request.run_id)
 

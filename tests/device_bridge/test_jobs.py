@@ -52,6 +52,13 @@ def test_the_live_record_equals_the_file(manager, ask):
     assert job.runs[0].record() == read_run(job.runs[0].path)
 
 
+def test_a_core_that_goes_off_line_stops_the_batch_and_the_failure_is_kept(manager, ask):
+    job = run(manager, ask("ok"), ask("core"), ask("ok"), ask("ok"))
+    assert [item.state for item in job.runs] == ["done", "failed", "skipped", "skipped"]
+    assert (job.state, job.error) == ("failed", "Core 7 went off-line.")
+    assert read_run(job.runs[1].path).status == "failed"
+
+
 def test_a_record_that_was_looked_at_does_not_change_afterwards(manager, ask):
     job = manager.submit("here", [ask("slow 60")])
     wait_until(lambda: (r := job.runs[0].record()) is not None and r.rounds)
