@@ -4,6 +4,7 @@ from dataclasses import fields
 
 from hypothesis import strategies as st
 
+from as2d_core.gates import Gates
 from as2d_core.records import (
     EVENT_TYPES,
     LANES,
@@ -13,6 +14,7 @@ from as2d_core.records import (
     STATUSES,
     WIDTH_REASONS,
     AudioRef,
+    Conditions,
     End,
     Engine,
     Mark,
@@ -64,6 +66,18 @@ def span_of_time(draw):
 models = st.builds(ModelRef, text, text, optional_text, st.none() | tokens(1, 64))
 audio = st.builds(AudioRef, text, optional_text, st.none() | number, optional_text, number, st.none() | number)
 placements = st.builds(Placement, tokens(0, 64), tokens(0, 64), count, count, text)
+gates = st.builds(
+    Gates,
+    number,
+    st.integers(-2, 20),
+    number,
+    st.booleans(),
+    st.none() | number,
+    st.none() | st.integers(0, 15),
+    st.none() | number,
+    st.none() | st.integers(0, 6),
+    number,
+)
 requests = st.builds(
     Request,
     run_id=some_text,
@@ -88,6 +102,7 @@ requests = st.builds(
     warm_up=st.booleans(),
     group_id=optional_text,
     options=mapping,
+    gates=st.none() | gates,
 )
 
 
@@ -160,6 +175,21 @@ telemetry = st.builds(
     st.none() | count,
     extra(Telemetry),
 )
+conditions = st.builds(
+    Conditions,
+    time_ns,
+    st.booleans(),
+    st.lists(text, max_size=2).map(tuple),
+    number,
+    st.none() | count,
+    st.none() | st.lists(st.none() | number, max_size=4).map(tuple),
+    st.none() | number,
+    st.none() | st.integers(0, 6),
+    st.none() | st.booleans(),
+    st.none() | st.booleans(),
+    st.none() | st.booleans(),
+    extra(Conditions),
+)
 headers = st.builds(
     RunHeader,
     st.just(SCHEMA_VERSION),
@@ -231,6 +261,7 @@ BY_TYPE = {
     Mark: marks,
     Pieces: pieces,
     Telemetry: telemetry,
+    Conditions: conditions,
     Engine: engines,
     SelfTest: self_tests,
     Sample: samples,
