@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from as2d_core.errors import RequestError
 from as2d_core.replay.agreement import Agreement, agreement
-from dashboard.services.profiles import load_profile
+from dashboard.services.profiles import load_profile, measured_profile
 from dashboard.services.runs import RunFilter, get_run, list_runs, load_record
 from dashboard.services.workspace import Workspace
 
@@ -23,7 +23,8 @@ def compare_with_native(
     Args:
         workspace: whose store.
         run_ids: ids, or unique beginnings of them; ``all`` = every measured run that ended and is no warm-up.
-        profile_id: whose mean costs; ``None`` = As²d runs are timed with the means of these very runs.
+        profile_id: whose mean costs; ``None`` = the newest measured profile of their device. Without one, As²d
+            runs are timed with the means of these very runs, and serial runs are not timed.
         report: told what is being done.
 
     Raises:
@@ -31,11 +32,10 @@ def compare_with_native(
         UnknownNameError, ProfileError: the profile cannot be used.
         RequestError: a run is not native, or there is none.
     """
-    profile = None if profile_id is None else load_profile(workspace.folders, profile_id)
     if list(run_ids) == [ALL]:
         stored = list_runs(workspace, RunFilter(warm_ups=False), "created_at", descending=False, limit=None)
-        names = [
-            row.run_id
+        rows = [
+            row
             for row in stored
             if row.method in COMPARED_METHODS and row.status in ("eos", "capped") and row.label == "measured"
         ]
@@ -48,7 +48,12 @@ def compare_with_native(
                 raise RequestError(
                     f"Run {row.run_id} is a {row.method} run; {', '.join(COMPARED_METHODS)} are compared."
                 )
-        names = list(dict.fromkeys(row.run_id for row in rows))
+    names = list(dict.fromkeys(row.run_id for row in rows))
     if not names:
         raise RequestError("No measured run that ended is stored; run a request first.")
+    devices = {row.device_key for row in rows}
+    if profile_id is not None:
+        profile = load_profile(workspace.folders, profile_id)
+    else:
+        profile = measured_profile(workspace, devices.pop() or "") if len(devices) == 1 else None
     return agreement([load_record(workspace, name) for name in names], profile, report)
