@@ -6,12 +6,14 @@ for them, and the width rule must be one that can be applied.
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from as2d_core.deployment import SELECTION_SPLITS, Deployment
+from as2d_core.deployment import SELECTION_SPLITS, Considered, Deployment
 from as2d_core.errors import SelectionError
 from as2d_core.replay.acceptance import Acceptance
+from as2d_core.replay.splits import SCOPES, Deal
 from as2d_core.selection import Ranked, Selection, windows_sha256
 from as2d_core.width_rule import WidthRule, width_rule_faults
 
@@ -28,8 +30,8 @@ def deployment_to_json(deployment: Deployment) -> dict[str, Any]:
         "created_at": deployment.created_at,
         "profile": {"id": fixed.profile, "sha256": deployment.profile_sha256},
         "corpus": {"id": fixed.corpus, "label": fixed.label, "sha256": deployment.corpus_sha256},
-        "threshold": fixed.threshold,
-        "search_window": fixed.search_window,
+        "models": dict(deployment.models),
+        "deal": None if deployment.deal is None else {"scope": deployment.deal.scope, "seed": deployment.deal.seed},
         "splits": {
             name: {
                 "sha256": fixed.split_sha256[name],
@@ -37,7 +39,10 @@ def deployment_to_json(deployment: Deployment) -> dict[str, Any]:
                 "audio_sha256": list(fixed.audio_sha256.get(name, ())),
             }
             for name in SELECTION_SPLITS
-        },
+        }
+        | {"test": {"sha256": deployment.test_sha256, "windows": list(deployment.test_windows)}},
+        "deployed": "choice" if deployment.deployed is fixed else "width_rule",
+        "considered": [asdict(item) for item in deployment.considered],
         "choice": _choice(fixed),
         "width_rule": None
         if ruled is None or ruled.width_rule is None
@@ -67,7 +72,7 @@ def deployment_from_json(body: Any) -> Deployment:
         SelectionError: it is none, or contradicts itself; says where.
     """
     if not isinstance(body, Mapping) or body.get("kind") != KIND:
-        raise SelectionError("This is no deployment; `as2d select --out FILE` writes one.")
+        raise SelectionError("This is no deployment; `as2d select --freeze FILE` writes one.")
     if body.get("format") != FORMAT:
         raise SelectionError(f"The deployment is of format {body.get('format')!r}; this program reads format {FORMAT}.")
     try:
@@ -75,7 +80,7 @@ def deployment_from_json(body: Any) -> Deployment:
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
         raise SelectionError(f"The deployment is malformed: {what}.") from error
-    _check(deployment)
+    _check(deployment, body)
     return deployment
 
 
@@ -103,8 +108,12 @@ def write_deployment(deployment: Deployment, path: Path) -> None:
     Raises:
         OSError: the file cannot be written.
     """
-    text = json.dumps(deployment_to_json(deployment), indent=1, ensure_ascii=False, allow_nan=False)
-    path.write_text(text + "\n", encoding="utf-8")
+    path.write_text(deployment_text(deployment), encoding="utf-8")
+
+
+def deployment_text(deployment: Deployment) -> str:
+    """What a deployment file holds."""
+    return json.dumps(deployment_to_json(deployment), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _choice(selection: Selection) -> dict[str, Any]:
@@ -114,6 +123,8 @@ def _choice(selection: Selection) -> dict[str, Any]:
     return {
         "drafter": selection.drafter,
         "budget": selection.budget,
+        "threshold": selection.threshold,
+        "search_window": selection.search_window,
         "validation_tps": selection.validation_tps,
         "screened_on_development": ranked(selection.screened),
         "finalists_on_validation": ranked(selection.finalists),
@@ -123,6 +134,7 @@ def _choice(selection: Selection) -> dict[str, Any]:
 def _deployment(body: Mapping[str, Any]) -> Deployment:
     rule = body["width_rule"]
     found = None if rule is None else rule["acceptance"]
+    deal = body["deal"]
     return Deployment(
         fixed=_selection(body, body["choice"], None),
         ruled=None
@@ -141,6 +153,23 @@ def _deployment(body: Mapping[str, Any]) -> Deployment:
         profile_sha256=_text(body["profile"]["sha256"]),
         corpus_sha256=_text(body["corpus"]["sha256"]),
         created_at=_text(body["created_at"]),
+        test_windows=tuple(map(_text, body["splits"]["test"]["windows"])),
+        models={_text(name): None if sha is None else _text(sha) for name, sha in body["models"].items()},
+        considered=tuple(map(_considered, body["considered"])),
+        deal=None if deal is None else Deal(_text(deal["scope"]), _whole([deal["seed"]])[0]),
+    )
+
+
+def _considered(item: Mapping[str, Any]) -> Considered:
+    threshold = item["threshold"]
+    return Considered(
+        None if threshold is None else float(threshold),
+        _whole([item["search_window"]])[0],
+        bool(item["width_rule"]),
+        _text(item["drafter"]),
+        _whole([item["budget"]])[0],
+        float(item["development_tps"]),
+        float(item["validation_tps"]),
     )
 
 
@@ -152,7 +181,7 @@ def _selection(body: Mapping[str, Any], choice: Mapping[str, Any], rule: WidthRu
         )
 
     splits = body["splits"]
-    threshold = body["threshold"]
+    threshold = choice["threshold"]
     return Selection(
         drafter=_text(choice["drafter"]),
         budget=_whole([choice["budget"]])[0],
@@ -160,7 +189,7 @@ def _selection(body: Mapping[str, Any], choice: Mapping[str, Any], rule: WidthRu
         profile=_text(body["profile"]["id"]),
         label=_text(body["corpus"]["label"]),
         threshold=None if threshold is None else float(threshold),
-        search_window=_whole([body["search_window"]])[0],
+        search_window=_whole([choice["search_window"]])[0],
         screened=ranked(choice["screened_on_development"]),
         finalists=ranked(choice["finalists_on_validation"]),
         window_ids={name: tuple(map(_text, splits[name]["windows"])) for name in SELECTION_SPLITS},
@@ -170,13 +199,20 @@ def _selection(body: Mapping[str, Any], choice: Mapping[str, Any], rule: WidthRu
     )
 
 
-def _check(deployment: Deployment) -> None:
+def _check(deployment: Deployment, body: Mapping[str, Any]) -> None:
     fixed, ruled = deployment.fixed, deployment.ruled
-    for name, ids in fixed.window_ids.items():
-        if windows_sha256(ids) != fixed.split_sha256[name]:
+    for name, ids in {**fixed.window_ids, "test": deployment.test_windows}.items():
+        if windows_sha256(ids) != body["splits"][name].get("sha256"):
             raise SelectionError(
                 f"The deployment's {name} windows are not those it was frozen with (their hash is another one)."
             )
+    used = {window for ids in fixed.window_ids.values() for window in ids}
+    if used & set(deployment.test_windows):
+        raise SelectionError("The deployment was made on windows of its own test split; it cannot be trusted.")
+    if (deployment.deployed is fixed) != (body.get("deployed") == "choice"):
+        raise SelectionError("The deployment does not run what was faster on its validation windows.")
+    if deployment.deal is not None and deployment.deal.scope not in SCOPES:
+        raise SelectionError(f"The deployment's windows were dealt as {deployment.deal.scope!r}, which is not known.")
     for chosen in (fixed, ruled):
         if chosen is None:
             continue

@@ -27,6 +27,7 @@ from dashboard import (
     cli_replay,
     cli_run,
     cli_runs,
+    cli_select,
     cli_store,
     cli_validate,
 )
@@ -40,6 +41,7 @@ COMMANDS = (
     cli_budgets,
     cli_oracle,
     cli_replay,
+    cli_select,
     cli_calibrate,
     cli_collect,
     cli_profile,
