@@ -8,7 +8,9 @@ from typing import Any
 from as2d_core.alignment import DEFAULT_SEARCH_WINDOW
 from as2d_core.errors import RequestError
 from as2d_core.records import METHODS
+from as2d_core.replay.grid import DEFAULT_THRESHOLD
 from dashboard.cli_output import Answer, Progress, command, number, opened, wait
+from dashboard.services.deploying import deployed_form
 from dashboard.services.requests import RunForm
 from dashboard.services.running import start_run
 from dashboard.services.runs import RunRow, get_run, load_record
@@ -19,6 +21,7 @@ from device_bridge.local import THIS_COMPUTER
 
 INTERRUPTED = 130
 _WINDOW_HELP = f"as2d: how far alignment looks past the cursor (default: {DEFAULT_SEARCH_WINDOW})"
+_DEPLOYED = ("budget", "threshold", "search_window")
 _OWN_PARAMETER = {"as2d": "budget", "sd": "width", "specasr": "draft_cap"}
 
 
@@ -41,8 +44,14 @@ def register(commands: Any) -> None:
     parser.add_argument("--budget", metavar="B", type=int, help="as2d: candidates in one verification")
     parser.add_argument("--width", metavar="K", type=int, help="sd: width, K - 1 drafted tokens and the root")
     parser.add_argument("--draft-cap", metavar="N", type=int, help="specasr: most tokens drafted at once")
-    parser.add_argument("--threshold", metavar="P", type=float, default=0.4, help="confidence that ends a chain")
-    parser.add_argument("--search-window", metavar="W", type=int, default=DEFAULT_SEARCH_WINDOW, help=_WINDOW_HELP)
+    parser.add_argument("--threshold", metavar="P", type=float, help="confidence that ends a chain (default: 0.4)")
+    parser.add_argument("--search-window", metavar="W", type=int, help=_WINDOW_HELP)
+    parser.add_argument(
+        "--deployment",
+        metavar="FILE",
+        type=Path,
+        help="as2d: drafter, budget, threshold, search window and width rule of `as2d select --freeze FILE`",
+    )
     parser.add_argument("--drafter-pace", metavar="MS", type=float, help="emulate a slower drafter: least ms a token")
     parser.add_argument("--target", metavar="DIR", help="target model: a folder, or an id of `as2d models list`")
     parser.add_argument("--drafter", metavar="DIR", help="drafter model")
@@ -68,9 +77,15 @@ def run(options: argparse.Namespace) -> Answer:
     if options.repetitions < 1 or options.warm_ups < 0:
         raise RequestError("--repetitions is at least 1, --warm-ups at least 0.")
     workspace = opened()
+    form = _form(options)
+    if options.deployment is not None:
+        for name in _DEPLOYED:
+            if getattr(options, name) is not None:
+                raise RequestError(f"--{name.replace('_', '-')} is part of the deployment; give one of them.")
+        form = deployed_form(workspace, form, options.deployment)
     job = start_run(
         workspace,
-        _form(options),
+        form,
         options.device,
         options.repetitions,
         options.warm_ups,
@@ -136,8 +151,8 @@ def _form(options: argparse.Namespace) -> RunForm:
         budget=options.budget,
         width=options.width,
         draft_cap=options.draft_cap,
-        threshold=options.threshold,
-        search_window=options.search_window,
+        threshold=DEFAULT_THRESHOLD if options.threshold is None else options.threshold,
+        search_window=DEFAULT_SEARCH_WINDOW if options.search_window is None else options.search_window,
         max_tokens=options.max_tokens,
         plain_step=options.plain_step,
         drafter_pace_ms=options.drafter_pace,

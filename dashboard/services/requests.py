@@ -9,6 +9,7 @@ from as2d_core.errors import RequestError, unknown_name
 from as2d_core.models.folder import ModelInfo, check_pair
 from as2d_core.records import METHODS, AudioRef, ModelRef, Placement, Request
 from as2d_core.runner.device import cpu_name
+from as2d_core.width_rule import WidthRule
 from dashboard.services.audio_inputs import demo_window, keep_audio
 from dashboard.services.models import mnn_version, usable_model
 from dashboard.services.workspace import Workspace
@@ -43,6 +44,8 @@ class RunForm:
     draft_cap: int | None = None
     threshold: float | None = 0.4
     search_window: int = DEFAULT_SEARCH_WINDOW
+    width_rule: WidthRule | None = None
+    """As²d: shortens chains to the width that is cheapest per expected token."""
     batch_tokens: int = 8
     max_tokens: int = 320
     plain_step: bool = False
@@ -84,6 +87,7 @@ def build_request(workspace: Workspace, form: RunForm) -> Request:
         draft_cap=_parameter(form, "specasr", form.draft_cap, DEFAULT_DRAFT_CAP),
         threshold=form.threshold,
         search_window=form.search_window,
+        width_rule=form.width_rule if form.method == "as2d" else None,
         batch_tokens=form.batch_tokens,
         max_tokens=form.max_tokens,
         plain_step=form.plain_step and form.method == "target-only",
@@ -96,7 +100,9 @@ def build_request(workspace: Workspace, form: RunForm) -> Request:
 
 def reference_form(form: RunForm) -> RunForm:
     """Target-only with everything else as it is: what the tokens of a run are compared with."""
-    return replace(form, method="target-only", budget=None, width=None, draft_cap=None, plain_step=False)
+    return replace(
+        form, method="target-only", budget=None, width=None, draft_cap=None, width_rule=None, plain_step=False
+    )
 
 
 def exact_widths(workspace: Workspace, target: ModelInfo, form: RunForm) -> tuple[int, ...] | None:

@@ -4,14 +4,22 @@ from dataclasses import replace
 import pytest
 from replay_cases import EOS, corpus, profile, window
 
-from as2d_core.deployment import choose, corpus_sha256, evaluate_deployment, profile_sha256
+from as2d_core.deployment import (
+    check_test_windows,
+    choose,
+    choose_among,
+    corpus_sha256,
+    evaluate_deployment,
+    profile_sha256,
+)
 from as2d_core.deployment_file import (
     deployment_from_json,
     deployment_to_json,
     read_deployment,
     write_deployment,
 )
-from as2d_core.errors import SelectionError
+from as2d_core.errors import RequestError, SelectionError
+from as2d_core.replay.splits import Deal
 from as2d_core.replay.windows import DrafterTrajectory
 
 TOKENS = (*range(10, 42), EOS)
@@ -85,6 +93,10 @@ def test_a_deployment_comes_back_from_its_file(frozen, tmp_path):
         (lambda b: b["width_rule"].update(idle=[0, 3]), "width rule cannot be applied"),
         (lambda b: b["width_rule"].update(idle=[0], concurrent=[0]), "covers budgets up to 0"),
         (lambda b: b.update(splits=7), "malformed"),
+        (lambda b: b["splits"]["test"]["windows"].pop(), "test windows are not those"),
+        (lambda b: b.update(deployed="neither"), "does not run what was faster"),
+        (lambda b: b.update(deal={"scope": "some", "seed": 1}), "dealt as 'some'"),
+        (lambda b: b["considered"][0].pop("budget"), "'budget' is missing"),
     ],
 )
 def test_a_deployment_that_contradicts_itself_is_refused(frozen, change, sentence):
@@ -147,3 +159,61 @@ def test_costs_are_hashed_and_names_are_not():
 def test_a_set_is_hashed_with_its_tokens():
     assert corpus_sha256(some_corpus()) == corpus_sha256(some_corpus())
     assert corpus_sha256(some_corpus()) != corpus_sha256(some_corpus(("test",) * 6))
+
+
+def test_the_faster_of_both_choices_on_validation_windows_is_deployed(frozen):
+    slower = replace(frozen.ruled.finalists[0], tps=frozen.fixed.validation_tps - 1)
+    faster = replace(frozen.ruled.finalists[0], tps=frozen.fixed.validation_tps + 1)
+    equal = replace(frozen.ruled.finalists[0], tps=frozen.fixed.validation_tps)
+    for first, deployed in ((slower, False), (equal, False), (faster, True)):
+        ruled = replace(frozen.ruled, finalists=(first,))
+        assert (replace(frozen, ruled=ruled).deployed is ruled) == deployed
+    assert replace(frozen, ruled=None).deployed is frozen.fixed
+
+
+def test_every_setting_is_considered_and_the_best_on_validation_windows_is_kept():
+    found = choose_among(some_corpus(), profile(), (0.4, None), (0, 16))
+    assert [(c.threshold, c.search_window, c.width_rule) for c in found.considered] == [
+        (threshold, window, rule) for threshold in (0.4, None) for window in (0, 16) for rule in (False, True)
+    ]
+    fixed = [c for c in found.considered if not c.width_rule]
+    ruled = [c for c in found.considered if c.width_rule]
+    assert found.fixed.validation_tps == max(c.validation_tps for c in fixed)
+    assert found.ruled.validation_tps == max(c.validation_tps for c in ruled)
+    assert deployment_from_json(json.loads(json.dumps(deployment_to_json(found)))) == found
+    result = evaluate_deployment(found, some_corpus(), profile(), resamples=20)
+    assert result.fixed.windows == 2
+
+
+def test_a_choice_among_no_settings_is_refused():
+    with pytest.raises(RequestError, match="no setting to choose among"):
+        choose_among(some_corpus(), profile(), (), (16,))
+
+
+def test_a_dealt_choice_is_judged_on_the_windows_that_it_set_aside():
+    windows = some_corpus(("development", "validation") * 4 + ("test",))
+    found = choose_among(windows, profile(), deal=Deal("all", 3))
+    result = evaluate_deployment(found, windows, profile(), resamples=20)
+    assert result.fixed.windows == len(found.test_windows) > 1
+    assert result.fixed.test_sha256 == found.test_sha256
+    used = {window for ids in found.fixed.window_ids.values() for window in ids}
+    assert used.isdisjoint(found.test_windows)
+    assert deployment_from_json(deployment_to_json(found)) == found
+
+
+def test_a_new_choice_must_not_be_made_on_test_windows_of_a_frozen_one(frozen):
+    check_test_windows(frozen, choose(some_corpus(), profile(loop_ms=6.0)))
+    turned = some_corpus(("test", "test", "development", "validation", "development", "validation"))
+    with pytest.raises(SelectionError, match=r"2 windows \('w4' among them\) are test windows of a choice"):
+        check_test_windows(frozen, choose(turned, profile()))
+
+
+def test_a_deployment_made_on_its_own_test_windows_is_refused(frozen):
+    body = json.loads(json.dumps(deployment_to_json(replace(frozen, test_windows=("w0", "w4")))))
+    with pytest.raises(SelectionError, match="windows of its own test split"):
+        deployment_from_json(body)
+
+
+def test_hashes_of_the_models_go_with_the_choice():
+    found = choose(some_corpus(models={"big": "aa", "small": "bb"}), profile())
+    assert deployment_from_json(deployment_to_json(found)).models == {"big": "aa", "small": "bb"}
