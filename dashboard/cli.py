@@ -20,6 +20,7 @@ from dashboard import (
     cli_budgets,
     cli_calibrate,
     cli_collect,
+    cli_headroom,
     cli_models,
     cli_oracle,
     cli_profile,
@@ -42,6 +43,7 @@ COMMANDS = (
     cli_oracle,
     cli_replay,
     cli_select,
+    cli_headroom,
     cli_calibrate,
     cli_collect,
     cli_profile,
@@ -55,6 +57,7 @@ EPILOG = """examples:
   as2d run --window long_00 --method as2d --budget 7
   as2d runs --method as2d
   as2d budgets --profile k70 --corpus demo
+  as2d headroom --profile k70 --corpus demo
 """
 
 

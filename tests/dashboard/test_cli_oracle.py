@@ -3,10 +3,8 @@ import io
 import json
 
 import pytest
-from replay_cases import corpus, profile, window
+from small_sets import few_windows, narrow_profile
 
-from as2d_core.profiles import write_profile
-from as2d_core.replay.trajectories import write_corpus
 from dashboard.cli import main
 
 COMMON = ("oracle", "--profile", "k70", "--corpus", "demo", "--budgets", "1,3,7")
@@ -71,20 +69,11 @@ def test_csv_has_one_figure_a_row(data_folder, capsys):
 
 
 def test_a_choice_that_cannot_run_is_an_error_in_every_form(as2d, tmp_path, capsys):
-    write_profile(profile(widths=3), tmp_path / "narrow.json")
-    write_corpus(corpus(window("a")), tmp_path / "few.parquet")
-    arguments = (
-        "oracle",
-        "--profile",
-        tmp_path / "narrow.json",
-        "--corpus",
-        tmp_path / "few.parquet",
-        "--budgets",
-        "1,5",
-    )
-    code, out, _ = as2d(*arguments, "--choice", 5)
-    assert (code, out["error"]) == (1, "small b=5 cannot run on every window with 'here': a width has no cost.")
-    assert main([*map(str, arguments), "--choice", "5", "--quiet"]) == 1
+    files = ("--profile", narrow_profile(tmp_path), "--corpus", few_windows(tmp_path))
+    arguments = ("oracle", *files, "--budgets", "1,5", "--choice", 5)
+    code, out, _ = as2d(*arguments)
+    assert (code, out["error"]) == (1, "drafter b=5 cannot run on every window with 'narrow': a width has no cost.")
+    assert main([*map(str, arguments), "--quiet"]) == 1
     said = capsys.readouterr()
     assert "n/a" in said.out
     assert "cannot run on every window" in said.err
