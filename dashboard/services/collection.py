@@ -11,12 +11,12 @@ from as2d_core.models.demo_catalog import DemoWindow, demo_windows
 from as2d_core.models.folder import check_pair
 from as2d_core.protocol import read_run
 from as2d_core.records import ModelRef, Request, RunRecord
-from as2d_core.replay.trajectories import corpus_ids, write_corpus
+from as2d_core.replay.trajectories import write_corpus
 from as2d_core.replay.windows import TrajectorySet
+from dashboard.services.corpora import check_name
 from dashboard.services.models import usable_model
 from dashboard.services.requests import RunForm, exact_widths
 from dashboard.services.workspace import Workspace
-from datastore.files import safe_name
 from device_bridge.jobs import Job
 from device_bridge.local import THIS_COMPUTER
 from device_bridge.plan import new_id
@@ -88,10 +88,7 @@ def start_collection(
         RequestError: the id is that of a packaged set, or there are no windows.
         ModelError, UnknownNameError, DeviceBusyError: a sentence about what is in the way.
     """
-    if corpus_id in corpus_ids():
-        raise RequestError(f"{corpus_id!r} is a packaged trajectory set; give the collection another name.")
-    if not corpus_id or safe_name(corpus_id) != corpus_id:
-        raise RequestError("The name of a collection is made of letters, digits, dots, dashes and underscores.")
+    check_name(corpus_id)
     if not windows:
         raise RequestError("There are no windows to collect.")
     settings, folders = workspace.settings, workspace.folders
