@@ -7,7 +7,7 @@ from typing import Any
 
 from as2d_core.errors import ProfileError
 from as2d_core.profiles.codec import profile_to_json
-from as2d_core.profiles.comparison import ComparedCost, CostRow
+from as2d_core.profiles.comparison import BY_WIDTH, ComparedCost, CostRow, missing_widths
 from as2d_core.profiles.profile import Profile
 from dashboard.cli_output import Answer, add_csv, command, number, opened, rows_as_text, table
 from dashboard.services.profiles import (
@@ -23,8 +23,8 @@ from dashboard.services.workspace import user_folders
 from datastore.locations import Folders
 
 _ID = "a profile id, or a profile file"
-_COSTS = ["cost", "K", "ms", "origin", "n", "sd ms", "note"]
-_RATIOS = ["cost", "K", "first ms", "second ms", "ratio", "ratio sd", "origins"]
+_COSTS = ["cost", "K", "ms", "origin", "n", "sd ms", "median ms", "extrapolated", "note"]
+_RATIOS = ["cost", "K", "first ms", "second ms", "ratio", "ratio sd", "origins", "extrapolated"]
 
 
 def register(commands: Any) -> None:
@@ -171,10 +171,12 @@ def as_document(report: ProfileReport) -> dict[str, Any]:
                 "note": None if row.provenance is None else row.provenance.note,
                 "n": None if row.spread is None else row.spread.n,
                 "sd_ms": None if row.spread is None else row.spread.sd_ms,
+                "median_ms": None if row.spread is None else row.spread.median_ms,
                 "extrapolated": row.extrapolated,
             }
             for row in report.rows
         ],
+        "missing_widths": {name: missing_widths(getattr(profile, name)) for name in BY_WIDTH},
         "warnings": report.warnings,
     }
 
@@ -192,12 +194,19 @@ def _shown(report: ProfileReport) -> str:
             f"deployed budget {number(profile.deployed_budget, digits=0)}, widest K {profile.max_width}, "
             f"SpecASR cap {number(profile.asp_cap, digits=0)}",
             f"concurrent over idle verification {ratios}",
+            f"widths without a cost: {_missing(profile)}",
             f"stability {profile.stability.verdict}{reason}",
             "",
             table(_COSTS, _cost_rows(report.rows)),
             *_warnings(report),
         ]
     )
+
+
+def _missing(profile: Profile) -> str:
+    found = {name: missing_widths(getattr(profile, name)) for name in BY_WIDTH}
+    said = [f"K = {', '.join(map(str, widths))} ({name})" for name, widths in found.items() if widths]
+    return "; ".join([*said, f"every K above {profile.max_width}"])
 
 
 def _warnings(report: ProfileReport) -> list[str]:
@@ -213,6 +222,8 @@ def _cost_rows(rows: tuple[CostRow, ...]) -> list[list[object]]:
             _origin(row),
             None if row.spread is None else row.spread.n,
             None if row.spread is None else row.spread.sd_ms,
+            None if row.spread is None else row.spread.median_ms,
+            "yes" if row.extrapolated else "",
             _note(row),
         ]
         for row in rows
@@ -229,6 +240,7 @@ def _ratio_row(row: ComparedCost) -> list[object]:
         row.ratio,
         row.ratio_sd,
         origins,
+        " and ".join(name for name, cost in (("first", row.first), ("second", row.second)) if cost.extrapolated),
     ]
 
 

@@ -1,8 +1,9 @@
 """From calibration samples to a cost profile (D.2.3, D.2.4).
 
 Means keep every formal repetition; warm-ups are left out; concurrent costs are measured directly
-where there are at least five observations, otherwise the median concurrent/idle ratio extends the
-idle cost, unclipped, and the width is flagged.
+where there are at least five observations, otherwise the median concurrent/idle ratio of the widths
+that have them extends the idle cost, unclipped, and the width is flagged. A width without an idle
+observation, because it failed or was never run, has no cost.
 """
 
 from collections import defaultdict
@@ -61,7 +62,7 @@ def fit_profile(records: Sequence[RunRecord], profile_id: str, name: str) -> Pro
         else:
             verify_concurrent[width] = float(np.mean(values)) * median
             extrapolated.append(width)
-            provenance[key] = Provenance("fitted", f"idle cost times the median concurrent ratio {median:.3f}")
+            provenance[key] = _assumed(median, len(eligible))
     scalars = {
         "target_step_ms": _ms(samples, "step", running=False),
         "draft_serial_ms": _draft(samples, running=False),
@@ -114,6 +115,14 @@ def concurrent_ratios(idle: Cells, concurrent: Cells) -> list[Ratio]:
     return [
         Ratio(k, float(np.mean(v) / np.mean(idle[k])), len(v)) for k, v in sorted(concurrent.items()) if k in idle and v
     ]
+
+
+def _assumed(median: float, widths: int) -> Provenance:
+    if widths == 0:
+        return Provenance("guessed", "idle cost: no width was measured often enough beside a running source")
+    return Provenance(
+        "fitted", f"idle cost times {median:.3f}, the median concurrent ratio of {widths} measured widths"
+    )
 
 
 def judge_stability(samples: Sequence[Sample]) -> Stability:
@@ -193,9 +202,9 @@ def _draft(samples: Sequence[Sample], *, running: bool) -> list[float]:
 
 
 def _refresh(samples: Sequence[Sample]) -> tuple[float, float] | None:
-    """Base and per-token cost of a batched refresh, from a least-squares line."""
+    """Base and per-token cost of a batched refresh, from a least-squares line; ``None`` where it does not rise."""
     points = [(s.width, s.value_ns / 1e6) for s in samples if s.name == "refresh" and s.width is not None]
     if len({w for w, _ in points}) < 2:
         return None
     slope, base = np.polyfit([w for w, _ in points], [v for _, v in points], 1)
-    return max(0.0, float(base)), max(0.0, float(slope))
+    return (max(0.0, float(base)), float(slope)) if slope > 0 else None

@@ -1,7 +1,7 @@
 """Every cost of a profile with its origin, and two profiles cost by cost."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from as2d_core.profiles.profile import Profile, Provenance, Spread
@@ -77,6 +77,11 @@ def compare_profiles(first: Profile, second: Profile) -> tuple[ComparedCost, ...
     drafters = list(dict.fromkeys([*first.chunk_sources, *second.chunk_sources]))
     pairs = zip(_rows(first, widths, drafters), _rows(second, widths, drafters), strict=True)
     return tuple(ComparedCost(a, b) for a, b in pairs if a.value_ms is not None or b.value_ms is not None)
+
+
+def missing_widths(costs: Mapping[int, float]) -> list[int]:
+    """Widths below the widest one that have no cost."""
+    return [width for width in range(1, max(costs, default=0)) if width not in costs]
 
 
 def _widths(profile: Profile) -> list[int]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from as2d_core.profiles import load_profile, read_profile, write_profile
+from as2d_core.profiles import Spread, load_profile, read_profile, write_profile
 from as2d_core.profiles.codec import profile_to_json
 from dashboard.cli import main
 
@@ -61,6 +61,49 @@ def test_people_see_origins_and_warnings(run):
     assert "mi14: Xiaomi 14 [published]" in out
     assert "the serial draft cost would cap it" in out
     assert "guessed" in out
+
+
+def test_missing_widths_are_listed(as2d, run, tmp_path):
+    k70 = load_profile("k70")
+    gap = replace(k70, id="gap", verify_idle_ms={k: v for k, v in k70.verify_idle_ms.items() if k not in (6, 9)})
+    write_profile(gap, tmp_path / "gap.json")
+    code, out = as2d("profile", "show", tmp_path / "gap.json")
+    assert (code, out["missing_widths"]) == (0, {"verify_idle_ms": [6, 9], "verify_concurrent_ms": []})
+    assert any("verify_idle_ms has no cost at K = 6, 9; budgets of 5 and more are out" in w for w in out["warnings"])
+    shown = run("profile", "show", tmp_path / "gap.json")[1]
+    assert "widths without a cost: K = 6, 9 (verify_idle_ms); every K above 5" in shown
+
+
+def test_measured_costs_are_shown_with_their_spread(run, as2d, tmp_path):
+    samples = Spread.of((110.0, 112.0, 117.0))
+    mine = replace(load_profile("k70"), id="mine", kind="measured", spread={"verify_idle_ms.8": samples})
+    write_profile(mine, tmp_path / "mine.json")
+    eight = next(
+        row
+        for row in as2d("profile", "show", tmp_path / "mine.json")[1]["costs"]
+        if (row["cost"], row["width"]) == ("verify_idle_ms", 8)
+    )
+    assert (eight["n"], eight["median_ms"], eight["sd_ms"]) == (3, 112.0, pytest.approx(samples.sd_ms))
+    rows = rows_of(run("profile", "show", tmp_path / "mine.json", "--csv")[1])
+    assert [(row["n"], row["median ms"]) for row in rows if row["n"]] == [("3", "112.0")]
+
+
+def test_extrapolated_widths_carry_their_flag_into_every_form(run, as2d):
+    rows = rows_of(run("profile", "show", "k70", "--csv")[1])
+    guessed = {(row["cost"], int(row["K"])) for row in rows if row["extrapolated"] == "yes"}
+    assert guessed == {("verify_concurrent_ms", k) for k in load_profile("k70").extrapolated_concurrent}
+    compared = rows_of(run("profile", "compare", "k70", "mi14", "--csv")[1])
+    flags = {row["extrapolated"] for row in compared if (row["cost"], row["K"]) == ("verify_concurrent_ms", "9")}
+    assert flags == {"first and second"}
+
+
+def test_chunk_sources_are_rows_like_every_cost(as2d):
+    costs = {row["cost"]: row for row in as2d("profile", "show", "k70")[1]["costs"]}
+    assert costs["chunk_sources.Parakeet CTC.chunk_ms"]["ms"] == 88.75
+    assert costs["chunk_sources.SenseVoice.chunk_ms"]["origin"] == "inferred"
+    compared = {row["cost"]: row for row in as2d("profile", "compare", "k70", "mi14")[1]["costs"]}
+    row = compared["chunk_sources.SenseVoice.chunk_ms"]
+    assert (row["first_ms"], row["second_ms"], row["ratio"]) == (322.5, None, None)
 
 
 def test_a_profile_with_an_odd_cost_is_shown_with_a_warning(run, tmp_path):

@@ -7,7 +7,7 @@ import pytest
 
 from as2d_core.calibration.fit import concurrent_ratios, fit_profile, judge_stability
 from as2d_core.errors import ProfileError
-from as2d_core.profiles.codec import profile_from_json, profile_to_json
+from as2d_core.profiles.codec import profile_from_json, profile_to_json, profile_warnings
 from as2d_core.records import (
     AudioRef,
     End,
@@ -95,6 +95,61 @@ def test_the_extremes_of_the_concurrent_ratio_are_kept_for_sensitivity():
 def test_without_enough_observations_no_extremes_are_known():
     alone = [s for s in samples() if not (s.name == "verify" and s.running)]
     assert fit_profile([record(alone)], "phone", "A phone").concurrent_ratio_extremes is None
+
+
+def test_without_any_ratio_the_idle_cost_is_a_guess_and_says_so():
+    alone = [s for s in samples() if not (s.name == "verify" and s.running)]
+    profile = fit_profile([record(alone)], "phone", "A phone")
+    assert profile.verify_concurrent_ms == profile.verify_idle_ms
+    assert profile.extrapolated_concurrent == (1, 2, 3)
+    assert {profile.provenance[f"verify_concurrent_ms.{k}"].kind for k in (1, 2, 3)} == {"guessed"}
+
+
+def test_a_median_ratio_below_one_is_not_clipped():
+    cheap = samples(concurrent_factor=0.9)
+    few = [s for s in cheap if not (s.name == "verify" and s.running and s.width == 3 and s.repetition > 1)]
+    profile = fit_profile([record(few)], "phone", "A phone")
+    assert profile.verify_concurrent_ms[3] == pytest.approx(13 * 0.9)
+    assert profile.concurrent_ratio_extremes == pytest.approx((0.9, 0.9))
+
+
+def test_the_ratio_of_a_width_with_fewer_than_five_observations_counts_for_nothing():
+    odd = [
+        replace(s, value_ns=s.value_ns * 9) if s.name == "verify" and s.running and s.width == 3 else s
+        for s in samples()
+        if not (s.name == "verify" and s.running and s.width == 3 and s.repetition > 3)
+    ]
+    profile = fit_profile([record(odd)], "phone", "A phone")
+    assert profile.concurrent_ratio_extremes == pytest.approx((1.2, 1.2))
+    assert profile.verify_concurrent_ms[3] == pytest.approx(13 * 1.2)
+
+
+def test_the_repetitions_of_several_windows_are_pooled():
+    dear = [replace(s, value_ns=s.value_ns * 3) for s in samples()]
+    profile = fit_profile([record(samples()), record(dear)], "phone", "A phone")
+    assert profile.verify_idle_ms[2] == pytest.approx(12 * 2)
+    assert profile.spread["verify_idle_ms.2"].n == 10
+
+
+def test_observations_of_several_windows_count_together_for_a_concurrent_cost():
+    few = [s for s in samples() if not (s.name == "verify" and s.running and s.width == 3 and s.repetition > 2)]
+    assert fit_profile([record(few)], "phone", "A phone").extrapolated_concurrent == (3,)
+    assert fit_profile([record(few), record(few)], "phone", "A phone").extrapolated_concurrent == ()
+
+
+def test_a_width_that_failed_or_was_never_run_is_not_feasible():
+    lost = [s for s in samples(widths=(1, 2, 3, 4)) if not (s.name == "verify" and s.width == 3 and not s.running)]
+    profile = fit_profile([record(lost)], "phone", "A phone")
+    assert 3 not in profile.verify_idle_ms
+    assert 3 not in profile.verify_concurrent_ms
+    assert [profile.feasible(b) for b in (1, 2, 3)] == [True, False, False]
+    assert any("has no cost at K = 3" in sentence for sentence in profile_warnings(profile))
+
+
+def test_a_refresh_that_does_not_grow_with_its_width_is_left_out():
+    falling = [replace(s, value_ns=s.value_ns // (s.width or 1) ** 2) if s.name == "refresh" else s for s in samples()]
+    profile = fit_profile([record(falling)], "phone", "A phone")
+    assert (profile.refresh_base_ms, profile.refresh_token_ms) == (None, None)
 
 
 def test_ratios_below_one_are_kept():
