@@ -12,8 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from as2d_core.calibration.plan import failed_width
+from as2d_core.calibration.stability import judge_stability
 from as2d_core.errors import ProfileError
-from as2d_core.profiles.profile import Profile, ProfiledModel, Provenance, Spread, Stability
+from as2d_core.profiles.profile import Profile, ProfiledModel, Provenance, Spread
 from as2d_core.records import RunRecord, Sample
 
 LEAST_OBSERVATIONS = 5
@@ -35,17 +37,21 @@ def fit_profile(records: Sequence[RunRecord], profile_id: str, name: str) -> Pro
     """One profile from calibration runs of one device and one pair of models.
 
     Args:
-        records: complete runs of method ``calibrate``; several windows pool their samples.
+        records: runs of method ``calibrate``; several windows pool their samples. A window may have
+            broken-off runs beside the one that ended: what they measured was not measured again.
 
     Raises:
-        ProfileError: there is no complete run, the runs differ in device, models or settings, or a
-            cost was not measured at all.
+        ProfileError: a window has no complete run, the runs differ in device, models or settings, or
+            a cost was not measured at all.
     """
     _same_setting(records)
-    samples = [s for record in records for s in record.samples if not s.warm_up]
-    idle, concurrent = _verify(samples, running=False), _verify(samples, running=True)
+    samples = [s for record in records for s in record.samples if not s.warm_up and "failed" not in s.extra]
+    usable = records[0].engines["target"].widths
+    rows = {running: _sweep_rows(samples, running=running) for running in (False, True)}
+    idle, concurrent = (_by_width(_verify(samples, running=r), rows[r], usable) for r in (False, True))
     if 1 not in idle:
         raise ProfileError("The calibration holds no verification of width 1; run it again to its end.")
+    failed = failed_width(records)
     ratios = concurrent_ratios(idle, concurrent)
     eligible = [r.ratio for r in ratios if r.observations >= LEAST_OBSERVATIONS]
     median = float(np.median(eligible or [1.0]))
@@ -75,6 +81,15 @@ def fit_profile(records: Sequence[RunRecord], profile_id: str, name: str) -> Pro
             raise ProfileError(f"The calibration holds no samples for {key}; run it again with episodes.")
         spread[key] = Spread.of(tuple(values))
         provenance[key] = MEASURED
+    for width, values in rows[False].items():
+        spread[f"width_ms.{width}"] = Spread.of(tuple(values))
+    extras = _extras(samples)
+    for key, (values, note) in extras.items():
+        spread[key] = Spread.of(tuple(values))
+        provenance[key] = Provenance("measured", note)
+    serial_loop = _ms([s for s in samples if s.extra.get("method") == "sd"], "loop", running=False)
+    if serial_loop:
+        spread["loop_serial_ms"] = Spread.of(tuple(serial_loop))
     refresh = _refresh(samples)
     for key in ("refresh_base_ms", "refresh_token_ms") if refresh else ():
         provenance[key] = Provenance("fitted", "line through the measured refresh widths")
@@ -93,10 +108,15 @@ def fit_profile(records: Sequence[RunRecord], profile_id: str, name: str) -> Pro
         publish_ms=spread["publish_ms"].mean_ms,
         refresh_base_ms=refresh[0] if refresh else None,
         refresh_token_ms=refresh[1] if refresh else None,
+        confidence_row_ms=spread["confidence_row_ms"].mean_ms if "confidence_row_ms" in extras else None,
+        paired_forward_ms=spread["paired_forward_ms"].mean_ms if "paired_forward_ms" in extras else None,
         search_max_budget=max(idle) - 1,
         extrapolated_concurrent=tuple(extrapolated),
         concurrent_ratio_extremes=(min(eligible), max(eligible)) if eligible else None,
         exact_widths=target.widths,
+        argmax_widths=_argmax_widths(samples),
+        failed_width=failed.width if failed else None,
+        failed_reason=failed.reason if failed else "",
         device=dict(first.header.device),
         models={
             "target": ProfiledModel(target.model, target.model_sha256),
@@ -104,7 +124,7 @@ def fit_profile(records: Sequence[RunRecord], profile_id: str, name: str) -> Pro
         },
         provenance=provenance,
         spread=spread,
-        stability=judge_stability(samples),
+        stability=judge_stability(samples, [r.telemetry for r in records]),
         created_at=first.header.created_at,
         versions={**first.header.versions, "mnn": target.mnn_version},
     )
@@ -125,44 +145,15 @@ def _assumed(median: float, widths: int) -> Provenance:
     )
 
 
-def judge_stability(samples: Sequence[Sample]) -> Stability:
-    """Can these costs be trusted to repeat? Looks at spread, drift and stragglers within cells."""
-    cells: dict[tuple[str, int | None, int | None, bool], list[Sample]] = defaultdict(list)
-    for s in samples:
-        if s.origin == "sweep" and s.name in ("verify", "step"):
-            cells[s.name, s.width, s.offset_tokens, s.running].append(s)
-    usable = [group for group in cells.values() if len(group) >= 3]
-    if not usable:
-        return Stability("unknown", "fewer than three repetitions of every cell")
-    values = [np.array([s.value_ns for s in group], dtype=float) for group in usable]
-    variation = float(np.median([v.std(ddof=1) / v.mean() for v in values]))
-    last = max(s.repetition for group in usable for s in group)
-    drifts = [
-        np.median([s.value_ns for s in group if s.repetition == last])
-        / np.median([s.value_ns for s in group if s.repetition == 0])
-        for group in usable
-        if {0, last} <= {s.repetition for s in group}
-    ]
-    drift = float(np.median(drifts)) - 1.0 if drifts else 0.0
-    stragglers = float(np.mean([v.max() > 1.5 * np.median(v) for v in values]))
-    reasons = []
-    if variation > 0.10:
-        reasons.append(f"typical spread {variation:.0%} of the mean")
-    if abs(drift) > 0.08:
-        reasons.append(f"costs drifted by {drift:+.0%} from the first to the last repetition")
-    if stragglers > 0.15:
-        reasons.append(f"{stragglers:.0%} of the cells hold a call over 1.5 times their median")
-    if reasons:
-        return Stability("unstable", "; ".join(reasons))
-    return Stability("stable", f"typical spread {variation:.1%}, drift {drift:+.1%} over {last + 1} repetitions")
-
-
 def _same_setting(records: Sequence[RunRecord]) -> None:
     if not records:
         raise ProfileError("There is no calibration run to fit.")
+    whole = {_window(r) for r in records if r.status == "eos"}
     for record in records:
-        if record.request.method != "calibrate" or record.status != "eos":
+        if record.request.method != "calibrate" or _window(record) not in whole:
             raise ProfileError(f"Run {record.run_id} is no complete calibration (status {record.status}).")
+    records = [r for r in records if r.engines or r.status == "eos"]
+    for record in records:
         if not {"target", "drafter"} <= set(record.engines):
             raise ProfileError(f"Run {record.run_id} does not say which models ran.")
     keys = {
@@ -183,6 +174,60 @@ def _verify(samples: Sequence[Sample], *, running: bool) -> dict[int, list[float
         if s.name == "verify" and s.origin == "sweep" and s.running == running and s.width is not None:
             cells[s.width].append(s.value_ns / 1e6)
     return dict(sorted(cells.items()))
+
+
+def _window(record: RunRecord) -> tuple[str, float]:
+    audio = record.request.audio
+    return audio.sha256 or audio.window_id or audio.path, audio.view_start_s
+
+
+def _sweep_rows(samples: Sequence[Sample], *, running: bool) -> dict[int, list[float]]:
+    """Sweep calls by the rows that were really computed."""
+    cells: dict[int, list[float]] = defaultdict(list)
+    for s in samples:
+        if s.name == "verify" and s.origin == "sweep" and s.running == running and "physical" in s.extra:
+            cells[int(s.extra["physical"])].append(s.value_ns / 1e6)
+    return dict(sorted(cells.items()))
+
+
+def _by_width(
+    asked: dict[int, list[float]], computed: dict[int, list[float]], usable: Sequence[int]
+) -> dict[int, list[float]]:
+    """What a verification of each width costs: a width that is not exact is computed at the next exact one.
+
+    Sweeps of older runs were padded while they were measured; theirs are ``asked`` by width already.
+    """
+    if not computed:
+        return asked
+    widest = max(usable, default=max(computed))
+    costs: dict[int, list[float]] = {}
+    for width in range(1, min(widest, max(computed)) + 1):
+        rows = next((k for k in sorted(usable) if k >= width), width) if usable else width
+        if rows in computed:
+            costs[width] = computed[rows]
+    return costs
+
+
+def _argmax_widths(samples: Sequence[Sample]) -> tuple[int, ...] | None:
+    """Widths none of whose rows had another greedy token than single steps; ``None`` when nobody looked."""
+    differing: dict[int, int] = defaultdict(int)
+    for s in samples:
+        if "differing_rows" in s.extra and s.width is not None:
+            differing[s.width] += int(s.extra["differing_rows"])
+    return tuple(sorted(width for width, rows in differing.items() if rows == 0)) if differing else None
+
+
+def _extras(samples: Sequence[Sample]) -> dict[str, tuple[list[float], str]]:
+    """Costs that only SpecASR pays, with a note on how each was measured."""
+    named = {
+        "paired_forward_ms": ("paired", "one forward of two rows; the mask between the branches is left out"),
+        "confidence_row_ms": ("confidence", "probability of one output row"),
+    }
+    found = {key: (_ms(samples, name, running=False), note) for key, (name, note) in named.items()}
+    for width in sorted({s.width for s in samples if s.name == "refresh" and s.width is not None}):
+        of_width = [s for s in samples if s.width == width]
+        found[f"refresh_ms.{width}"] = (_ms(of_width, "refresh", running=False), "batch refresh by its width")
+    return {key: item for key, item in found.items() if item[0]}
 
 
 def _ms(samples: Sequence[Sample], name: str, *, running: bool) -> list[float]:

@@ -8,6 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+import numpy.typing as npt
+
 from as2d_core.engines.base import Draft
 from as2d_core.records import Span
 
@@ -20,6 +23,11 @@ class Rows:
     confidences: tuple[float, ...]
     start_ns: int
     end_ns: int
+
+
+def probability(row: npt.NDArray[np.float32], token: int) -> float:
+    """Softmax probability of the greedy ``token`` of one row of logits."""
+    return float(1.0 / np.exp(row - row[token]).sum())
 
 
 class CacheModel(Protocol):

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from as2d_core.clock import now_ns
-from as2d_core.engines.drafting import Rows
+from as2d_core.engines.drafting import Rows, probability
 from as2d_core.errors import EngineError, ModelError
 from as2d_core.models.folder import ModelInfo
 
@@ -198,7 +198,7 @@ class MnnModel:
         end_ns = now_ns()
         greedy = self._best(logits)
         # Row by row: a draft is one row, and this runs between two forwards, where every array call costs.
-        confidences = [float(1.0 / np.exp(row - row[top]).sum()) for row, top in zip(logits, greedy, strict=True)]
+        confidences = [probability(row, top) for row, top in zip(logits, greedy, strict=True)]
         return Rows(tuple(greedy), tuple(confidences), start_ns, end_ns)
 
     def greedy(self, tokens: Sequence[int]) -> tuple[list[int], int, int]:
@@ -280,4 +280,4 @@ class MnnModel:
     def _pick(self, logits: npt.NDArray[np.float32]) -> tuple[int, float]:
         row = logits[-1]
         token = self._best(logits[-1:])[0]
-        return token, float(1.0 / np.exp(row - row[token]).sum())
+        return token, probability(row, token)

@@ -29,8 +29,8 @@ MAX_WIDTH = 1024
 _WIDTH_COSTS = ("verify_idle_ms", "verify_concurrent_ms")
 _POSITIVE = ("target_step_ms", "draft_serial_ms", "draft_overlapped_ms", "paired_forward_ms", "refresh_token_ms")
 _NOT_NEGATIVE = ("loop_ms", "publish_ms", "confidence_row_ms", "refresh_base_ms")
-_COUNTS = ("deployed_budget", "asp_cap", "search_max_budget")
-_WIDTH_LISTS = ("extrapolated_idle", "extrapolated_concurrent", "exact_widths")
+_COUNTS = ("deployed_budget", "asp_cap", "search_max_budget", "failed_width")
+_WIDTH_LISTS = ("extrapolated_idle", "extrapolated_concurrent", "exact_widths", "argmax_widths")
 _OPTIONAL = frozenset(f.name for f in fields(Profile) if f.default is None)
 _REQUIRED = tuple(f.name for f in fields(Profile) if f.default is MISSING and f.default_factory is MISSING)
 _PLAUSIBLE_MS = (0.25, 10_000.0)
@@ -98,9 +98,9 @@ def _faults(body: Mapping[str, Any]) -> Iterator[str]:
     for name in _REQUIRED:
         if name not in body:
             yield f"{name} is missing."
-    for name in ("id", "name", "created_at"):
+    for name in ("id", "name", "created_at", "failed_reason"):
         value = body.get(name, "?")
-        if not isinstance(value, str) or (not value and name != "created_at"):
+        if not isinstance(value, str) or (not value and name not in ("created_at", "failed_reason")):
             yield f"{name} is {value!r}; it must be text."
     if "kind" in body and body["kind"] not in PROFILE_KINDS:
         yield f"kind is {body['kind']!r}; it must be one of {', '.join(PROFILE_KINDS)}."

@@ -124,6 +124,12 @@ class Profile:
     """Least and greatest measured ratio of concurrent to idle verification; ``None`` = not known."""
     exact_widths: tuple[int, ...] | None = None
     """Widths whose rows are bit-equal on this device; ``None`` = not tested."""
+    argmax_widths: tuple[int, ...] | None = None
+    """Widths whose rows all had the greedy token of single steps in the sweep; ``None`` = not looked at."""
+    failed_width: int | None = None
+    """First width that this device could not verify; ``None`` = none failed."""
+    failed_reason: str = ""
+    """What was said when it failed."""
     device: Mapping[str, Any] = field(default_factory=dict)
     models: Mapping[str, ProfiledModel] = field(default_factory=dict)
     """``target`` and ``drafter``."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from as2d_core.audio import read_audio
-from as2d_core.calibration.measure import plan_from
+from as2d_core.calibration.plan import plan_from
 from as2d_core.errors import RequestError, unknown_name
 from as2d_core.gates import gate_faults
 from as2d_core.models.folder import check_pair, describe_model

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from as2d_core.clock import now_ns
-from as2d_core.engines.drafting import BranchDrafter, Rows
+from as2d_core.engines.drafting import BranchDrafter, Rows, probability
 from as2d_core.errors import As2dError
 from as2d_core.models.folder import describe_model
 from as2d_core.runner.lifeline import hold_on
@@ -183,6 +183,19 @@ class _Server:
                     break
         self._model.keep(0)
         self._pipe.send(("busy", times))
+
+    def _on_confidence(self, repetitions: int) -> None:
+        """Calibration: time the probability of one output row, as every drafted token needs it."""
+        times = []
+        self._model.keep(0)
+        row = self._model.logits([self._model.first[0]])[0]
+        for _ in range(repetitions):
+            start_ns = now_ns()
+            probability(row, int(row.argmax()))
+            times.append(now_ns() - start_ns)
+        self._branch.restart()
+        self._model.keep(0)
+        self._pipe.send(("times", times))
 
     def _on_timing(self, width: int, offset: int, repetitions: int) -> None:
         """Calibration: time forwards of one width at a cache offset; the cache holds dummy tokens."""

@@ -142,6 +142,12 @@ class DrafterProcess:
         times: list[int] = self.receive("times", DRAFT_DEADLINE_S)[1]
         return times
 
+    def confidence(self, repetitions: int) -> list[int]:
+        """Nanoseconds of ``repetitions`` probabilities of one output row."""
+        self.send("confidence", repetitions)
+        times: list[int] = self.receive("times", DRAFT_DEADLINE_S)[1]
+        return times
+
     def start_busy(self, length_tokens: int) -> None:
         """Let it draft over and over until ``stop_busy``."""
         self.send("busy", length_tokens)

@@ -216,7 +216,7 @@ class Session:
         gc.disable()
         recorder.add(Mark("decode_start", now_ns(), model.first[0]))
         try:
-            outcome = self._work(target, policy, drafter, request, recorder)
+            outcome = self._work(target, policy, drafter, request, recorder, gate)
         finally:
             gc.enable()
         recorder.add(Mark("eos", outcome.eos_ns), Mark("drained", outcome.end_ns))
@@ -231,6 +231,7 @@ class Session:
         drafter: DrafterProcess | None,
         request: Request,
         recorder: PipeRecorder,
+        gate: Gatekeeper,
     ) -> Outcome:
         if request.method in METHODS:
             return method(request.method)(target, self._proposer(request, drafter, recorder), request, recorder)
@@ -245,7 +246,7 @@ class Session:
             model.instruct(model.instruction_ids(request.instruction))
             drafter.instructed()
 
-        return calibrate(model, policy, drafter, request, recorder, prepare)
+        return calibrate(model, policy, drafter, request, recorder, prepare, gate.wait)
 
     def _gatekeeper(self, request: Request, recorder: PipeRecorder) -> Gatekeeper:
         def record(look: Conditions) -> None:

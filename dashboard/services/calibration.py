@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from as2d_core.calibration.fit import fit_profile
-from as2d_core.calibration.measure import plan_from
+from as2d_core.calibration.plan import plan_from
 from as2d_core.errors import As2dError, ProfileError
 from as2d_core.profiles.profile import Profile
 from as2d_core.protocol import parse

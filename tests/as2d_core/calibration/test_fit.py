@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from as2d_core.calibration.fit import concurrent_ratios, fit_profile, judge_stability
+from as2d_core.calibration.fit import concurrent_ratios, fit_profile
+from as2d_core.calibration.stability import judge_stability
 from as2d_core.errors import ProfileError
 from as2d_core.profiles.codec import profile_from_json, profile_to_json, profile_warnings
 from as2d_core.records import (
@@ -193,3 +194,53 @@ def test_too_few_repetitions_give_no_verdict():
 def test_what_cannot_be_fitted_is_refused_with_a_sentence(records, word):
     with pytest.raises(ProfileError, match=word):
         fit_profile(records, "phone", "A phone")
+
+
+def physical(width, running=False, differing=0, **fields):
+    cost = ms((10 + width) * (1.2 if running else 1.0))
+    extra = {"physical": width, "differing_rows": differing}
+    return [Sample("verify", cost, running, width, 0, n, extra=extra, **fields) for n in range(5)]
+
+
+def swept(widths=(1, 2, 3, 4, 5, 6), differing=None):
+    """A sweep by physical rows beside the other costs."""
+    others = [s for s in samples() if s.name != "verify"]
+    for width in widths:
+        for running in (False, True):
+            others += physical(width, running, (differing or {}).get(width, 0))
+    return others
+
+
+def test_a_width_costs_what_the_next_exact_width_costs_and_the_figure_shows_what_was_computed():
+    profile = fit_profile([record(swept(), widths=(2, 3, 5))], "phone", "A phone")
+    assert profile.verify_idle_ms == pytest.approx({1: 12, 2: 12, 3: 13, 4: 15, 5: 15})
+    assert profile.spread["width_ms.4"].mean_ms == pytest.approx(14)
+    assert profile.spread["width_ms.6"].n == 5
+
+
+def test_widths_are_argmax_equal_when_no_row_differed():
+    profile = fit_profile([record(swept(differing={4: 1}))], "phone", "A phone")
+    assert profile.argmax_widths == (1, 2, 3, 5, 6)
+
+
+def test_the_width_that_failed_is_part_of_the_profile_and_of_no_cost():
+    broken = Sample("verify", ms(1), False, 7, 0, warm_up=True, extra={"failed": "wrong shape"})
+    profile = fit_profile([record([*swept(), broken], widths=())], "phone", "A phone")
+    assert (profile.failed_width, profile.failed_reason) == (7, "wrong shape")
+    assert max(profile.verify_idle_ms) == 6
+    assert profile_from_json(profile_to_json(profile)) == profile
+
+
+def test_what_only_specasr_pays_is_in_the_profile():
+    extra = [Sample("paired", ms(3.5), False), Sample("confidence", ms(0.9), False)]
+    profile = fit_profile([record([*samples(), *extra])], "phone", "A phone")
+    assert (profile.paired_forward_ms, profile.confidence_row_ms) == pytest.approx((3.5, 0.9))
+    assert "mask" in profile.provenance["paired_forward_ms"].note
+    assert profile.spread["refresh_ms.4"].mean_ms == pytest.approx(3.0)
+
+
+def test_a_run_that_was_broken_off_adds_its_samples_when_its_window_was_finished_later():
+    whole = samples()
+    first, rest = whole[: len(whole) // 2], whole[len(whole) // 2 :]
+    profile = fit_profile([record(first, status="failed"), record(rest)], "phone", "A phone")
+    assert profile.verify_idle_ms == fit_profile([record(whole)], "phone", "A phone").verify_idle_ms

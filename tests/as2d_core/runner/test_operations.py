@@ -33,7 +33,16 @@ def test_every_cell_is_measured_idle_and_beside_the_drafter_and_warm_ups_are_mar
         for running in (False, True)
         for repetition, warm_up in ((0, True), (0, False), (1, False))
     }
-    assert {s.name for s in calibration.samples} == {"step", "verify", "draft", "refresh", "publish", "loop"}
+    assert {s.name for s in calibration.samples} == {
+        "step",
+        "verify",
+        "draft",
+        "refresh",
+        "paired",
+        "confidence",
+        "publish",
+        "loop",
+    }
     assert all(s.value_ns >= 0 for s in calibration.samples)
 
 
@@ -42,6 +51,9 @@ def test_a_calibration_becomes_a_profile_of_this_machine(calibration):
     assert sorted(profile.verify_idle_ms) == [1, 2, 3, 4, 5]
     assert min(profile.verify_idle_ms.values()) > 0
     assert 0 < profile.draft_serial_ms < profile.target_step_ms
+    assert profile.argmax_widths
+    assert profile.paired_forward_ms > profile.confidence_row_ms > 0
+    assert profile.failed_width is None
     assert profile.models["target"].sha256 == calibration.engines["target"].model_sha256
 
 
