@@ -161,6 +161,10 @@ class NotExecutableError(TransferError):
     """A program is on the phone but may not be started from where it lies."""
 
 
+class TransferStoppedError(TransferError):
+    """Somebody asked for the transfer to end; what has arrived is kept for the next one."""
+
+
 class IntegrityError(TransferError):
     """What arrived is not what was sent."""
 

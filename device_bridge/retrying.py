@@ -25,12 +25,13 @@ class Retry:
     """No further call is begun after this time."""
 
 
+USUAL = Retry()
 NO_RETRY = Retry(attempts=1)
 
 
 def retrying(
     call: Callable[[], Result],
-    policy: Retry = Retry(),
+    policy: Retry = USUAL,
     cancel: threading.Event | None = None,
     on_wait: Callable[[DeviceError], None] = lambda _: None,
 ) -> Result:

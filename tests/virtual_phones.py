@@ -28,14 +28,14 @@ class OwnAdbServer:
         self.start()
 
     def start(self):
-        environment = dict(os.environ, HOME=str(self.folder), TMPDIR=str(self.folder), ADB_MDNS="0")
+        environment = dict(os.environ, HOME=str(self.folder), TMPDIR=str(self.folder), ADB_MDNS="0", ADB_LIBUSB="0")
         environment.pop("ADB_SERVER_SOCKET", None)
         with (self.folder / "adb.log").open("ab") as log:
             self._process = subprocess.Popen(
                 [adb_program(), "-P", str(self.server.port), "nodaemon", "server"],
                 env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
             )  # fmt: skip
-        ends = time.monotonic() + 20
+        ends = time.monotonic() + 100
         while True:
             with contextlib.suppress(DeviceError):
                 self.server.version(1.0)

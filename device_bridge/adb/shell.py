@@ -73,13 +73,18 @@ class Shell:
             self._buffer += data
 
     def feed(
-        self, chunks: Iterator[bytes], idle_s: float, on_sent: Callable[[int], None] = lambda _: None
+        self,
+        chunks: Iterator[bytes],
+        idle_s: float,
+        on_sent: Callable[[int], None] = lambda _: None,
+        stop: Callable[[bytes], bool] = lambda _: False,
     ) -> tuple[bytes, bytes]:
         """Write ``chunks`` to the command's stdin, close it, and wait until the command has ended.
 
         Args:
             idle_s: longest time in which nothing moves, in either direction.
             on_sent: told how many bytes have been handed over; what it raises ends everything.
+            stop: looks at what came on stderr so far; returns whether the rest is of no use any more.
 
         Returns:
             What it wrote to stdout and to stderr.
@@ -101,7 +106,7 @@ class Shell:
                 if self.exit_code is not None:
                     return bytes(said["out"]), bytes(said["err"])
                 if not pending and not finished:
-                    chunk = next(chunks, b"")
+                    chunk = b"" if stop(bytes(said["err"])) else next(chunks, b"")
                     finished = not chunk
                     pending = memoryview(_packet(_STDIN, chunk) if chunk else _packet(_CLOSE_STDIN, b""))
                     sent += len(chunk)

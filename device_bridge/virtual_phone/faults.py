@@ -46,7 +46,7 @@ FAULTS: dict[str, str] = {
 }
 _DENIED = (BATTERY, "/sys/class/thermal", f"{CPU}/cpu0/cpufreq", f"{CPU}/cpu7/cpufreq")
 _FILLER = "/data/local/tmp/.filler"
-_FILL_BLOCK = 1 << 20
+_FILL_STEPS = (1 << 20, 1 << 16, 1 << 12)
 
 
 class Controlled(Protocol):
@@ -147,14 +147,19 @@ def _fill(phone: Controlled, free_bytes: int | None) -> None:
         return
     if not phone.jailed or not _is_bounded(phone):
         raise RefusedError("a full disk needs a jailed phone with a work folder of a fixed size (storage_mb)")
-    found = os.statvfs(filler.parent)
-    size = max(0, found.f_bavail * found.f_frsize - free_bytes)
     with filler.open("wb") as file:
-        try:
-            os.posix_fallocate(file.fileno(), 0, max(1, size))
-        except OSError as error:
-            if error.errno != errno.ENOSPC:
-                raise
+        size = 0
+        for step in _FILL_STEPS:  # somebody else may be writing: take what there is, in ever smaller pieces
+            found = os.statvfs(filler.parent)
+            while found.f_bavail * found.f_frsize - step >= free_bytes:
+                try:
+                    os.posix_fallocate(file.fileno(), size, step)
+                except OSError as error:
+                    if error.errno != errno.ENOSPC:
+                        raise
+                    break
+                size += step
+                found = os.statvfs(filler.parent)
 
 
 def _is_bounded(phone: Controlled) -> bool:

@@ -22,7 +22,8 @@ from typing import Any
 from device_bridge.virtual_phone.link import Stream, StreamGoneError
 
 _STDIN, _STDOUT, _STDERR, _EXIT, _CLOSE_STDIN = range(5)
-_READ = 1 << 16
+_READ = 1 << 18
+_PIPE_BYTES = 1 << 20
 
 
 class Children:
@@ -128,6 +129,8 @@ def _start(
         argv, stdin=theirs_io.fileno(), stdout=theirs_io.fileno(), stderr=theirs_err.fileno(), start_new_session=True,
         env=environment, cwd=folder,
     )  # fmt: skip
+    for end in (ours_io, ours_err):
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _PIPE_BYTES)
     theirs_io.close()
     theirs_err.close()
     io, err = ours_io.detach(), ours_err.detach()

@@ -1,0 +1,356 @@
+"""How does a file get to a phone, or back, whole? Sent to ``.part``, checked by content, renamed; resumable.
+
+Both sides compute SHA-256 while the bytes pass, so that checking costs no second reading. What is
+on the phone already, with the same content, is not sent again.
+"""
+
+import hashlib
+import posixpath
+import re
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from device_bridge.adb.commands import script
+from device_bridge.adb.phone import AdbPhone, Output
+from device_bridge.adb.shell import PACKET_BYTES
+from device_bridge.errors import (
+    CommandFailedError,
+    DeniedError,
+    IntegrityError,
+    MissingFileError,
+    NoSpaceError,
+    NotExecutableError,
+    PhoneLostError,
+    ReadOnlyError,
+    TransferError,
+    TransferStoppedError,
+)
+from device_bridge.retrying import USUAL, Retry, retrying
+
+SPARE_BYTES = 1 << 20
+"""Room that is left for the phone itself."""
+IDLE_S = 30.0
+HASH_S = 900.0
+"""Longest time for the content of a file on the phone to be hashed."""
+SLOWEST_HASH_BYTES_PER_S = 40e6
+Result = TypeVar("Result")
+Progress = Callable[[int, int], None]
+"""Told the bytes that are across, and all bytes."""
+
+_LOOK = r"""
+mkdir -p "$1" || exit 1
+cd "$1" || exit 1
+[ -d "$2" ] && { echo "is a directory" >&2; exit 1; }
+p=$(cat "$2.part.pid" 2>/dev/null) && grep -q as2d-push "/proc/$p/cmdline" 2>/dev/null && kill -9 "-$p" 2>/dev/null
+size() { if [ -f "$1" ]; then stat -c %s "$1"; else echo -1; fi; }
+size "$2"; size "$2.part"; stat -f -c '%a %S' .
+"""
+_WRITE = r"""
+cd "$1" || exit 1
+echo $$ > "$2.part.pid" || exit 1
+if [ "$3" = 0 ]; then : > "$2.part" || exit 1; fi
+{ cat "$2.part" && tee -a "$2.part"; } | sha256sum
+"""
+_FINISH = r"""
+cd "$1" || exit 1
+have=$(stat -c %s "$2.part") || exit 1
+[ "$have" = "$3" ] || { echo "only $have bytes of $3 were written" >&2; exit 1; }
+chmod "$4" "$2.part" && mv -f "$2.part" "$2" || exit 1
+rm -f "$2.part.pid"
+"""
+_SIZE = '[ -f "$1" ] || { ls -d "$1" > /dev/null && echo "is no file" >&2; exit 1; }; stat -c %s "$1"'
+_FORGET = r"""
+cd "$1" || exit 1
+head -c 65536 /dev/zero >> "$2.part"
+rm -f "$2.part" "$2.part.pid"
+"""
+_HASH = 'sha256sum < "$1"'
+_EXECUTABLE = 'chmod 755 "$1"; [ -x "$1" ]'
+
+
+_FINAL = re.compile(rb"No space left|Disk quota|File too large|Read-only file system|Permission denied|I/O error")
+_REASONS: tuple[tuple[str, type[TransferError], str], ...] = (
+    ("No space left|Disk quota", NoSpaceError, "Remove something from the phone."),
+    ("Read-only file system", ReadOnlyError, "Choose a place that can be written to, such as /data/local/tmp."),
+    ("Permission denied|Operation not permitted", DeniedError, "Choose a place of the shell user, /data/local/tmp."),
+    ("No such file|Not a directory", MissingFileError, "Check the path."),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Pushed:
+    """What a transfer did."""
+
+    path: str
+    """Where the file is on the phone."""
+    size_bytes: int
+    sent_bytes: int
+    """Bytes that crossed; 0 when the phone had the file already."""
+    resumed_from_bytes: int
+    """Bytes that an earlier transfer had left."""
+    sha256: str
+
+    @property
+    def skipped(self) -> bool:
+        return self.sent_bytes == 0 and self.resumed_from_bytes == 0 and self.size_bytes > 0
+
+
+def push_file(
+    phone: AdbPhone,
+    local: Path,
+    remote: str,
+    *,
+    executable: bool = False,
+    progress: Progress = lambda _done, _total: None,
+    cancel: threading.Event | None = None,
+    retry: Retry = USUAL,
+    idle_s: float = IDLE_S,
+) -> Pushed:
+    """Bring one file to the phone.
+
+    Args:
+        remote: absolute path; its folder is made.
+        executable: set the exec bit, and check that the phone honours it there.
+        cancel: once set, the transfer ends; what has arrived is kept for the next one.
+        retry: what happens when the connection breaks.
+        idle_s: longest time in which nothing moves.
+
+    Raises:
+        NoSpaceError, ReadOnlyError, DeniedError, NotExecutableError: the phone does not take it there.
+        IntegrityError: what arrived is not what was sent, even in a second attempt.
+        TransferStoppedError: it was cancelled.
+        DeviceError: the phone was lost for longer than ``retry`` allows.
+    """
+    check_remote(remote)
+    stopped = cancel or threading.Event()
+    crossed: list[int] = []  # bytes, one entry for each time the sending began
+
+    def send(start: int, size: int) -> str:
+        crossed.append(0)
+
+        def told(done: int) -> None:
+            if stopped.is_set():
+                raise TransferStoppedError(f"Sending {local.name} was stopped.", "What has arrived is kept.")
+            crossed[-1] = done
+            progress(start + done, size)
+
+        return _write(phone, local, remote, start, size, told, idle_s)
+
+    def attempt() -> Pushed:
+        size = _size_here(local)
+        have, part, free = _look(phone, remote, idle_s)
+        if have == size:
+            theirs, ours = remote_sha256(phone, remote), sha256_here(local, size).hexdigest()
+            if theirs == ours:
+                _allow(phone, remote, executable=executable)
+                progress(size, size)
+                return Pushed(remote, size, sum(crossed), 0, ours)
+        start = part if 0 < part <= size else 0
+        if size - start + SPARE_BYTES > free + max(0, part - start):
+            raise NoSpaceError(
+                f"{local.name} needs {_mb(size - start)} MB on the phone, and {_mb(free)} MB are free.",
+                "Remove something from the phone, or use a smaller model.",
+            )
+        try:
+            digest = send(start, size)
+        except IntegrityError:
+            if start == 0:
+                raise
+            start = 0  # what had been left there was not of this file
+            digest = send(0, size)
+        phone.script(_FINISH, *_split(remote), str(size), "755" if executable else "644", what="finishing a file")
+        _allow(phone, remote, executable=executable)
+        return Pushed(remote, size, sum(crossed), start, digest)
+
+    return translated(lambda: retrying(attempt, retry, stopped), remote)
+
+
+def pull_file(
+    phone: AdbPhone,
+    remote: str,
+    local: Path,
+    *,
+    progress: Progress = lambda _done, _total: None,
+    cancel: threading.Event | None = None,
+    retry: Retry = USUAL,
+    idle_s: float = IDLE_S,
+) -> str:
+    """Bring one file from the phone; returns its SHA-256.
+
+    Raises:
+        MissingFileError, DeniedError: the phone does not give it.
+        IntegrityError, TransferStoppedError, DeviceError: as ``push_file``.
+    """
+    check_remote(remote)
+    stopped = cancel or threading.Event()
+    part = local.with_name(local.name + ".part")
+
+    def attempt() -> str:
+        size = int(phone.script(_SIZE, remote, timeout_s=idle_s, what="looking").text)
+        start = min(part.stat().st_size if part.exists() else 0, size)
+        digest = sha256_here(part, start) if start else hashlib.sha256()
+        with part.open("r+b" if start else "wb") as file:
+            file.seek(start)
+            file.truncate()
+            done = start
+            with phone.open_shell(script('exec tail -c "+$2" "$1"', remote, str(start + 1))) as shell:
+                said = bytearray()
+                for kind, data in shell.output(idle_s=idle_s):
+                    if stopped.is_set():
+                        raise TransferStoppedError(f"Fetching {local.name} was stopped.", "What has come is kept.")
+                    if kind == "idle":
+                        raise PhoneLostError(f"Nothing has come from the phone for {idle_s:g} s.", "Check the cable.")
+                    if kind == "err":
+                        said += data
+                        continue
+                    file.write(data)
+                    digest.update(data)
+                    done += len(data)
+                    progress(done, size)
+                if shell.exit_code:
+                    raise reason_of(remote, bytes(said).decode("utf-8", "replace").strip(), shell.exit_code)
+        if digest.hexdigest() != remote_sha256(phone, remote):
+            part.unlink()
+            raise IntegrityError(
+                f"{remote} changed while it was fetched, or was damaged on the way.", "Fetch it again."
+            )
+        part.replace(local)
+        return digest.hexdigest()
+
+    return translated(lambda: retrying(attempt, retry, stopped), remote)
+
+
+def remote_sha256(phone: AdbPhone, remote: str) -> str:
+    """SHA-256 of a file on the phone, in hexadecimal.
+
+    Raises:
+        CommandFailedError: it cannot be read.
+    """
+    return phone.script(_HASH, remote, timeout_s=HASH_S, what="hashing a file").text.split()[0]
+
+
+def sha256_here(local: Path, size: int) -> Any:
+    """Hash of the first ``size`` bytes, still open for more."""
+    digest = hashlib.sha256()
+    if size:
+        for _ in _chunks(local, 0, size, digest):
+            pass
+    return digest
+
+
+def free_bytes(phone: AdbPhone, folder: str, timeout_s: float = IDLE_S) -> int:
+    """Room for a shell user where ``folder`` lies.
+
+    Raises:
+        CommandFailedError: there is no such folder.
+    """
+    blocks, block = phone.script('cd "$1" && stat -f -c "%a %S" .', folder, timeout_s=timeout_s).text.split()
+    return int(blocks) * int(block)
+
+
+def check_remote(remote: str) -> None:
+    """Refuse what cannot be the path of a file on a phone.
+
+    Raises:
+        TransferError: it is not absolute, names a folder, or holds NUL.
+    """
+    if (
+        not remote.startswith("/")
+        or remote.endswith("/")
+        or "\0" in remote
+        or posixpath.basename(remote) in {".", ".."}
+    ):
+        raise TransferError(f"{remote!r} cannot be a file on a phone.", "Give an absolute path.")
+
+
+def translated(work: Callable[[], Result], remote: str) -> Result:
+    """Do the work; a command that failed becomes the state that its words describe."""
+    try:
+        return work()
+    except CommandFailedError as error:
+        raise reason_of(remote, error.said, error.code) from error
+
+
+def reason_of(remote: str, said: str, code: int) -> TransferError:
+    """The error for what a phone said about a file."""
+    words = said or f"exit code {code}"
+    for pattern, kind, hint in _REASONS:
+        if re.search(pattern, words, re.IGNORECASE):
+            return kind(f"{remote}: the phone says {words!r}.", hint, said)
+    return TransferError(f"{remote}: the phone says {words!r}.", "", said)
+
+
+def _look(phone: AdbPhone, remote: str, timeout_s: float) -> tuple[int, int, int]:
+    """Size of the file and of what an earlier transfer left (-1 for none), and free bytes."""
+    have, part, blocks, block = phone.script(_LOOK, *_split(remote), timeout_s=timeout_s, what="looking").text.split()
+    return int(have), int(part), int(blocks) * int(block)
+
+
+def _write(
+    phone: AdbPhone, local: Path, remote: str, start: int, size: int, told: Callable[[int], None], idle_s: float
+) -> str:
+    """Append what is missing to ``.part``; returns the SHA-256 that both sides agree on."""
+    digest = sha256_here(local, start)
+    text = script(_WRITE, *_split(remote), str(start), name="as2d-push")
+    patience_s = idle_s + start / SLOWEST_HASH_BYTES_PER_S  # what is there already is hashed before more is taken
+    with phone.open_shell(text) as shell:
+        out, err = shell.feed(_chunks(local, start, size, digest), patience_s, told, _is_final)
+        output = Output(shell.exit_code or 0, out, err)
+    theirs = output.text.split()
+    if output.code or not theirs or _is_final(err):
+        # A shell's own words may be vague; writing once more tells the reason, before the rest is removed.
+        why = phone.script(_FORGET, *_split(remote), check=False).said
+        raise reason_of(remote, why if _is_final(why.encode()) else output.said, output.code)
+    if theirs[0] != digest.hexdigest():
+        raise IntegrityError(f"{remote} arrived damaged.", "Try again; if it stays, use another cable.")
+    return theirs[0]
+
+
+def _chunks(local: Path, start: int, size: int, digest: Any) -> Iterator[bytes]:
+    try:
+        with local.open("rb", buffering=0) as file:
+            file.seek(start)
+            left = size - start
+            while left > 0:
+                chunk = file.read(min(PACKET_BYTES, left))
+                if not chunk:
+                    raise TransferError(f"{local} became shorter while it was sent.")
+                digest.update(chunk)
+                left -= len(chunk)
+                yield chunk
+    except OSError as error:
+        raise TransferError(f"{local} cannot be read ({error.strerror or error}).") from error
+
+
+def _allow(phone: AdbPhone, remote: str, *, executable: bool) -> None:
+    if executable and phone.script(_EXECUTABLE, remote, check=False).code:
+        raise NotExecutableError(
+            f"The phone does not let {remote} be executed there.",
+            "That place is mounted noexec, or forbidden; /data/local/tmp usually is not.",
+        )
+
+
+def _is_final(said: bytes) -> bool:
+    return _FINAL.search(said) is not None
+
+
+def _size_here(local: Path) -> int:
+    if not local.is_file():
+        raise TransferError(f"There is no file {local}.", "Check the path.")
+    try:
+        return local.stat().st_size
+    except OSError as error:
+        raise TransferError(f"{local} cannot be read ({error.strerror or error}).") from error
+
+
+def _split(remote: str) -> tuple[str, str]:
+    """Folder and name; the name cannot be taken for an option."""
+    folder, name = posixpath.split(remote)
+    return folder, f"./{name}"
+
+
+def _mb(size: int) -> str:
+    return f"{size / 1e6:,.1f}"
