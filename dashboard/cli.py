@@ -18,6 +18,7 @@ from as2d_core import __version__
 from as2d_core.errors import As2dError
 from dashboard import (
     cli_budgets,
+    cli_bundle,
     cli_calibrate,
     cli_collect,
     cli_headroom,
@@ -50,6 +51,7 @@ COMMANDS = (
     cli_published,
     cli_store,
     cli_models,
+    cli_bundle,
 )
 FAILED, NOT_UNDERSTOOD, CRASHED, INTERRUPTED = 1, 2, 70, 130
 

@@ -48,6 +48,11 @@ class Folders:
         return self.root / "corpora"
 
     @property
+    def phone_bundles(self) -> Path:
+        """What is put on phones: made here, and made again when it is missing."""
+        return self.root / "phone-bundles"
+
+    @property
     def uploads(self) -> Path:
         return self.root / "uploads"
 
