@@ -184,40 +184,19 @@ def replay_grid(
     listed = catalog if by_drafter is None else _together(by_drafter)
     chosen = _budgets(listed, profile, width_rules)  # type: ignore[arg-type]
     used = [next(d for d in packed.drafters if d.name == name) for name in names]
-    concurrent, idle = profile.round_costs()
-    check_costs("verify_concurrent_ms", concurrent)
-    check_costs("verify_idle_ms", idle)
+    for name, costs in zip(("verify_concurrent_ms", "verify_idle_ms"), profile.round_costs(), strict=True):
+        check_costs(name, costs)
     check_draft_costs(profile)
     check_search_window(search_window)
     shape = (len(names), len(chosen), packed.windows)
     time_ms = np.full(shape, np.nan)
     counts = np.full((*shape, 4), -1, np.int64)
     feasible = np.array([profile.feasible(b) for b in chosen])
-    run: Any = compile_loop(loops.as2d_grid_loop) if compiled else loops.as2d_grid_loop
     for d, drafter in enumerate(used):
-        published = drafter.publications(profile)
-        run(
-            packed.target.values,
-            packed.target.offsets,
-            packed.caps,
-            drafter.candidates.values,
-            drafter.low_confidence(threshold),
-            drafter.candidates.offsets,
-            drafter.batch_ends.values,
-            published.times_ms,
-            drafter.batch_ends.offsets,
-            published.producer_end_ms,
-            published.operation_ms,
-            np.array(chosen, np.int64),
-            concurrent,
-            idle,
-            search_window,
-            NO_RULE if width_rules is None else rule_table(_rule_of(width_rules, drafter.name), chosen[-1]),
-            NO_TABLE,
-            NO_BOUNDARIES,
-            time_ms[d],
-            counts[d],
-        )
+        rule = NO_RULE if width_rules is None else rule_table(_rule_of(width_rules, drafter.name), chosen[-1])
+        time_ms[d], counts[d] = replay_drafter(
+            packed, drafter, profile, chosen, threshold, search_window, compiled, rule
+        )  # fmt: skip
     # A budget is excluded on every window alike, whether or not its widest width came up.
     time_ms[:, ~feasible, :] = np.nan
     counts[:, ~feasible] = -1
@@ -250,6 +229,54 @@ def replay_grid(
         audio=tuple(w.audio_sha256 for w in corpus.windows),
         left_out=left_out,
     )
+
+
+def replay_drafter(
+    packed: PackedCorpus,
+    drafter: PackedDrafter,
+    profile: Profile,
+    budgets: Sequence[int],
+    threshold: float | None = DEFAULT_THRESHOLD,
+    search_window: int = DEFAULT_SEARCH_WINDOW,
+    compiled: bool = True,
+    rule: NDArray[np.int64] = NO_RULE,
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """One drafter of a set that is laid out, under every budget, with nothing beside it; input is not checked.
+
+    Returns:
+        ``(time_ms, counts)``: [B, W] in ms, and [B, W, 4] rounds, K = 1 rounds, proposed, accepted. NaN and -1
+        where the drafter takes no part, or a width that came up has no cost.
+    """
+    concurrent, idle = profile.round_costs()
+    published = drafter.publications(profile)
+    time_ms = np.full((len(budgets), packed.windows), np.nan)
+    counts = np.full((len(budgets), packed.windows, 4), -1, np.int64)
+    inputs: tuple[Any, ...] = (
+        packed.target.values,
+        packed.target.offsets,
+        packed.caps,
+        drafter.candidates.values,
+        drafter.low_confidence(threshold),
+        drafter.candidates.offsets,
+        drafter.batch_ends.values,
+        published.times_ms,
+        drafter.batch_ends.offsets,
+        published.producer_end_ms,
+        published.operation_ms,
+        np.array(budgets, np.int64),
+        concurrent,
+        idle,
+        search_window,
+        rule,
+    )
+    run: Any = loops.as2d_grid_loop
+    if compiled:
+        run = compile_loop(run)
+    else:
+        # Lists are what plain Python is fastest with.
+        inputs = tuple(x.tolist() if isinstance(x, np.ndarray) else x for x in inputs)
+    run(*inputs, NO_TABLE, NO_BOUNDARIES, time_ms, counts)
+    return time_ms, counts
 
 
 def _standard_sd(

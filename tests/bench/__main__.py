@@ -1,4 +1,6 @@
-"""``make bench``: every method on all bundled transcription windows, interleaved; figures are ratios within one run.
+"""``make bench``: speed of replay; then every method on all bundled transcription windows, interleaved.
+
+Figures are ratios within one run.
 
 Prints a table and verdicts; ``--json FILE`` keeps every figure. Exit code 1 when an output differs
 from target-only's or a run did not end by itself; the speed figures are printed, never asserted,
@@ -12,6 +14,7 @@ import time
 from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from as2d_core.calibration.fit import fit_profile
 from as2d_core.errors import RequestError
@@ -25,6 +28,10 @@ from as2d_core.runner.coordinator import Coordinator
 from as2d_core.selection import select_budget
 from tests.bench.arms import PAPER_RATIO, TARGET_ONLY, Arm, Choice, arms, request, rotated
 from tests.bench.figures import CHECK_RUNS, COST_RUNS, figures, render
+from tests.bench.replay import measure_replay, render_replay
+
+PARTS = ("replay", "runs")
+"""Speed of replay; native runs of every method."""
 
 SEARCH_WINDOWS = (8, 10, 12, 14, 16, 24)
 """Search windows W among which replay chooses, on development and validation windows."""
@@ -84,7 +91,24 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, help="keep every run's stream in this folder")
     parser.add_argument("--windows", type=int, default=60, help="how many of the 60 windows, spread evenly")
     parser.add_argument("--repetitions", type=int, default=2, help="measured repetitions of every arm and window")
+    parser.add_argument("--part", choices=PARTS, action="append", help="only this part; may be repeated")
     options = parser.parse_args()
+    result: dict[str, object] = {}
+    good = True
+    if "replay" in (options.part or PARTS):
+        result["replay"] = measure_replay(say)
+        print(render_replay(result["replay"]), end="\n\n")
+    if "runs" in (options.part or PARTS):
+        found = measure_runs(options)
+        good = found["different_outputs"] == 0 and found["failed_runs"] == 0
+        result |= found
+    if options.json:
+        options.json.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return 0 if good else 1
+
+
+def measure_runs(options: argparse.Namespace) -> dict[str, Any]:
+    """Native runs of every method, interleaved, and replay held against them."""
     everything = {w.window_id: w for w in demo_windows() if w.task == "transcribe"}
     if not 1 <= options.windows <= len(everything) or options.repetitions < 1:
         raise RequestError(f"Choose 1 to {len(everything)} windows and at least one repetition.")
@@ -114,9 +138,7 @@ def main() -> int:
                     path.write_text("".join(device.streams[record.run_id]), encoding="utf-8")
     result = figures(rows, records, checks, profile, grid, chosen, pace_ms, step_ms)
     print(render(result))
-    if options.json:
-        options.json.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    return 0 if result["different_outputs"] == 0 and result["failed_runs"] == 0 else 1
+    return result
 
 
 def choose(profile: Profile, corpus: TrajectorySet) -> Choice:
