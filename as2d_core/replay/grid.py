@@ -247,11 +247,32 @@ def replay_drafter(
         ``(time_ms, counts)``: [B, W] in ms, and [B, W, 4] rounds, K = 1 rounds, proposed, accepted. NaN and -1
         where the drafter takes no part, or a width that came up has no cost.
     """
-    concurrent, idle = profile.round_costs()
-    published = drafter.publications(profile)
     time_ms = np.full((len(budgets), packed.windows), np.nan)
     counts = np.full((len(budgets), packed.windows, 4), -1, np.int64)
-    inputs: tuple[Any, ...] = (
+    inputs = grid_inputs(packed, drafter, profile, budgets, threshold, search_window, rule)
+    run: Any = loops.as2d_grid_loop
+    if compiled:
+        run = compile_loop(run)
+    else:
+        # Lists are what plain Python is fastest with.
+        inputs = tuple(x.tolist() if isinstance(x, np.ndarray) else x for x in inputs)
+    run(*inputs, NO_TABLE, NO_BOUNDARIES, time_ms, counts)
+    return time_ms, counts
+
+
+def grid_inputs(
+    packed: PackedCorpus,
+    drafter: PackedDrafter,
+    profile: Profile,
+    budgets: Sequence[int],
+    threshold: float | None = DEFAULT_THRESHOLD,
+    search_window: int = DEFAULT_SEARCH_WINDOW,
+    rule: NDArray[np.int64] = NO_RULE,
+) -> tuple[Any, ...]:
+    """What ``loops.as2d_grid_loop`` reads, in its order: arrays and numbers."""
+    concurrent, idle = profile.round_costs()
+    published = drafter.publications(profile)
+    return (
         packed.target.values,
         packed.target.offsets,
         packed.caps,
@@ -269,14 +290,6 @@ def replay_drafter(
         search_window,
         rule,
     )
-    run: Any = loops.as2d_grid_loop
-    if compiled:
-        run = compile_loop(run)
-    else:
-        # Lists are what plain Python is fastest with.
-        inputs = tuple(x.tolist() if isinstance(x, np.ndarray) else x for x in inputs)
-    run(*inputs, NO_TABLE, NO_BOUNDARIES, time_ms, counts)
-    return time_ms, counts
 
 
 def _standard_sd(
