@@ -5,7 +5,7 @@ from typing import Any
 
 from as2d_core.replay.budgets import BudgetRow
 from dashboard.cli_choices import whole_numbers
-from dashboard.cli_output import Answer, command, number, table
+from dashboard.cli_output import Answer, add_csv, command, number, rows_as_text, table
 from dashboard.services.budgets import ALL_WINDOWS, BudgetReport, compare
 from dashboard.services.workspace import user_folders
 
@@ -25,6 +25,7 @@ def register(commands: Any) -> None:
     parser.add_argument("--split", default=ALL_WINDOWS, help="all (default), development, validation or test")
     parser.add_argument("--drafter", action="append", metavar="NAME", help="only this one; may be repeated")
     parser.add_argument("--budgets", metavar="B,B,...", help="default: all that the profile can price")
+    add_csv(parser)
     parser.set_defaults(command=budgets)
 
 
@@ -36,7 +37,12 @@ def budgets(options: argparse.Namespace) -> Answer:
     failed = report.selection is None
     if failed:
         document["error"] = report.selection_problem
-    return Answer(document, _text(report), 1 if failed else 0)
+    rows = [row_document(row) for row in (*report.table.rows, *report.table.rule_rows)]
+    return Answer(
+        document,
+        rows_as_text(options, _text(report), list(rows[0]), [list(row.values()) for row in rows]),
+        1 if failed else 0,
+    )
 
 
 def as_document(report: BudgetReport) -> dict[str, Any]:

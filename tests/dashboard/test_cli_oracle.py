@@ -95,3 +95,16 @@ def test_what_cannot_be_is_one_sentence(as2d, extra, sentence):
     code, out, _ = as2d(*COMMON, *extra)
     assert code == 1
     assert sentence in out["error"]
+
+
+def test_the_table_of_budgets_has_a_row_of_the_width_rule_in_every_form(as2d, capsys):
+    arguments = ("budgets", "--profile", "k70", "--corpus", "demo", "--budgets", "1,3,7")
+    _, out, _ = as2d(*arguments)
+    assert out["width_rule"]["width_rule"]
+    assert main([*arguments, "--csv"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [row["budget"] for row in rows[:3]] == ["1", "3", "7"]
+    assert float(rows[3]["tps"]) == out["width_rule"]["tps"]
+    assert rows[3]["width_rule"] == out["width_rule"]["width_rule"]
+    assert main(list(arguments)) == 0
+    assert "width rule: the cheapest width up to this budget" in capsys.readouterr().out

@@ -6,11 +6,14 @@ import pytest
 from hypothesis import given, settings
 from replay_cases import EOS, corpora, corpus, profile, window
 
+from as2d_core.errors import RequestError, TrajectoryError, UnknownNameError
+from as2d_core.replay.acceptance import learn_width_rules
 from as2d_core.replay.budgets import compare_budgets, fixed_times
 from as2d_core.replay.grid import replay_grid
 from as2d_core.replay.hindsight import oracle
 from as2d_core.replay.pooling import Bootstrap, gap_percent, pooled_tps, slowdown, tps_ratio
 from as2d_core.replay.windows import DrafterTrajectory
+from as2d_core.width_rule import WidthRule
 
 some = settings(max_examples=40)
 
@@ -175,3 +178,55 @@ def test_every_feasible_figure_of_a_table_is_finite(windows):
     for row in table.rows:
         for value in (row.tps, row.tps_low, row.tps_high, row.gain, row.gap, row.median_loss):
             assert value is None or math.isfinite(value)
+
+
+def learned(windows, budgets=(1, 2, 4)):
+    rules, _ = learn_width_rules(windows, profile())
+    return replay_grid(windows, profile(), budgets), replay_grid(windows, profile(), budgets, width_rules=rules), rules
+
+
+def taught(*drafters):
+    """Development and test windows of drafters that err now and then."""
+    tokens = (*range(10, 70), EOS)
+    wrong = tuple(9 if k % 6 == 5 else t for k, t in enumerate(tokens[:-1]))
+    both = tuple(DrafterTrajectory(name, wrong[i:]) for i, name in enumerate(drafters or ("small",)))
+    return corpus(window("dev", tokens, split="development", drafters=both), window("t", tokens, drafters=both))
+
+
+def test_a_width_rule_has_a_row_with_its_own_times_against_the_oracle_over_budgets():
+    grid, ruled, rules = learned(taught())
+    found = compare_budgets(grid, 20, ruled=ruled)
+    (row,) = found.rule_rows
+    assert (row.drafter, row.budget, row.width_rule) == ("small", 4, rules["small"].name)
+    assert row.tps == pooled_tps(grid.tokens, ruled.times("small", 4))
+    assert row.gap == gap_percent(row.tps, found.oracle_tps)
+    assert row.rounds == ruled.rounds[0, 2].sum()
+    assert all(fixed.width_rule is None for fixed in found.rows)
+    assert compare_budgets(grid, 20).rule_rows == ()
+
+
+def test_which_rules_have_rows_can_be_said():
+    grid, ruled, _ = learned(taught("small", "tiny"))
+    pairs = [(row.drafter, row.budget) for row in compare_budgets(grid, 20, ruled=ruled).rule_rows]
+    assert pairs == [("small", 4), ("tiny", 4)]
+    found = compare_budgets(grid, 20, ruled=ruled, rule_pairs=[("tiny", 2)])
+    assert [(row.drafter, row.budget) for row in found.rule_rows] == [("tiny", 2)]
+    assert found.best.width_rule is None
+
+
+def test_a_rule_that_takes_everything_has_the_figures_of_its_budget():
+    grid, _, _ = learned(taught())
+    everything = WidthRule(tuple(range(5)), tuple(range(5)), "all of it")
+    ruled = replay_grid(taught(), profile(), [1, 2, 4], width_rules={"small": everything})
+    found = compare_budgets(grid, 20, ruled=ruled)
+    assert replace(found.rule_rows[0], width_rule=None) == found.rows[2]
+
+
+def test_rules_of_other_windows_or_pairs_are_refused():
+    grid, ruled, _ = learned(taught())
+    with pytest.raises(TrajectoryError, match="replayed on other windows"):
+        compare_budgets(grid, 20, ruled=ruled.of_split("test"))
+    with pytest.raises(RequestError, match="Budget 3 was not replayed"):
+        compare_budgets(grid, 20, ruled=ruled, rule_pairs=[("small", 3)])
+    with pytest.raises(UnknownNameError, match="'small'"):
+        compare_budgets(grid, 20, ruled=ruled, rule_pairs=[("smal", 4)])

@@ -32,6 +32,18 @@ def test_the_choice_does_not_depend_on_the_shown_windows(folders):
     assert len(choices) == 1
 
 
+def test_the_width_rule_is_chosen_without_the_shown_windows_and_timed_on_them(folders):
+    test, everything = (compare(folders, "k70", "demo", split, budgets=BUDGETS) for split in ("test", "all"))
+    assert test.rule_selection == everything.rule_selection
+    chosen = test.rule_selection
+    assert "test" not in chosen.window_ids
+    assert (test.rule_selected.drafter, test.rule_selected.budget) == (chosen.drafter, chosen.budget)
+    assert test.rule_selected.width_rule == chosen.width_rule.name
+    assert test.ruled.windows == test.grid.windows
+    tokens = test.grid.tokens.sum()
+    assert test.rule_selected.tps == pytest.approx(tokens / test.ruled.times(chosen.drafter, chosen.budget).sum() * 1e3)
+
+
 def test_a_corpus_without_validation_windows_gives_rows_but_no_choice(folders):
     corpus = load_corpus("demo")
     test_only = replace(corpus, id="own", windows=tuple(w for w in corpus.windows if w.split == "test"))
@@ -40,6 +52,7 @@ def test_a_corpus_without_validation_windows_gives_rows_but_no_choice(folders):
     assert "own" in list_corpora(folders)
     report = compare(folders, "k70", "own", budgets=BUDGETS)
     assert (report.selection, report.selected, report.gap_percent) == (None, None, None)
+    assert (report.rule_selection, report.rule_selected, report.ruled) == (None, None, None)
     assert "development" in report.selection_problem
     assert len(report.table.rows) == len(BUDGETS)
 

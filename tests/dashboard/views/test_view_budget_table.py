@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from as2d_core.profiles import load_profile
+from as2d_core.replay.acceptance import learn_width_rules
 from as2d_core.replay.budgets import compare_budgets
 from as2d_core.replay.grid import replay_grid
 from as2d_core.replay.trajectories import load_corpus
@@ -49,6 +50,20 @@ def test_the_file_says_what_it_holds_and_reads_back(table):
     rows = list(csv.DictReader(io.StringIO(rest)))
     assert float(rows[1]["TPS (tok/s)"]) == table.rows[1].tps
     assert rows[2]["TPS (tok/s)"] == ""
+
+
+def test_a_width_rule_has_a_row_in_the_grid_and_in_the_file():
+    corpus, profile = load_corpus("demo"), load_profile("k70")
+    rules, _ = learn_width_rules(corpus, profile)
+    grids = [replay_grid(corpus, profile, (1, 7), width_rules=r) for r in (None, rules)]
+    table = compare_budgets(grids[0], resamples=20, ruled=grids[1])
+    frame = budget_table(table)
+    row = frame.iloc[2]
+    assert list(frame["Method"][:3]) == ["As²d", "As²d", "As²d, cheapest width"]
+    assert (row["b"], row["TPS (tok/s)"]) == (7, table.rule_rows[0].tps)
+    assert "As²d, cheapest width" in budget_styled(table).to_html()
+    rows = list(csv.DictReader(io.StringIO(budget_csv(table, {}).decode().split("\n", 1)[1])))
+    assert float(rows[2]["TPS (tok/s)"]) == table.rule_rows[0].tps
 
 
 def test_only_columns_that_exist_are_explained():
