@@ -1,11 +1,12 @@
-"""``as2d calibrate``: measure this computer's costs and keep them as a profile."""
+"""``as2d calibrate``: measure a device's costs and keep them as a profile."""
 
 import argparse
 import sys
 from typing import Any
 
+from as2d_core.profiles.profile import Profile
 from dashboard.cli_output import Answer, Progress, command, number, table, wait
-from dashboard.services.calibration import expected_seconds, start_calibration
+from dashboard.services.calibration import Calibration, CalibrationForm, start
 from dashboard.services.workspace import open_workspace
 from device_bridge.local import THIS_COMPUTER
 
@@ -21,38 +22,72 @@ def register(commands: Any) -> None:
         "measure what every operation costs on this computer",
         "as2d calibrate --repetitions 5",
         "Measure verification by width, draft steps alone and beside the target, publication and loop costs, "
-        "and keep them as a profile that `as2d budgets --profile` takes.",
+        "and keep them as a profile that `as2d budgets --profile` takes. What an interrupted calibration measured "
+        "within a day is not measured again.",
     )
     parser.add_argument("--repetitions", metavar="N", type=int, default=5, help="formal repetitions (default: 5)")
     parser.add_argument("--profile", metavar="ID", default=THIS_COMPUTER, help=f"name (default: {THIS_COMPUTER})")
     parser.add_argument("--target", metavar="DIR", help="target model: a folder, or an id of `as2d models list`")
     parser.add_argument("--drafter", metavar="DIR", help="drafter model")
     parser.add_argument("--device", metavar="ID", default=THIS_COMPUTER, help=f"default: {THIS_COMPUTER}")
+    parser.add_argument("--fresh", action="store_true", help="measure everything again after an interruption")
     parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
     parser.set_defaults(command=calibrate)
 
 
 def calibrate(options: argparse.Namespace) -> Answer:
-    """Calibrate, wait, and show the profile."""
-    workspace = open_workspace()
-    calibration = start_calibration(
-        workspace,
+    """Calibrate this computer, wait, and show the profile."""
+    form = CalibrationForm(
         options.profile,
         options.device,
         options.repetitions,
         target=options.target,
         drafter=options.drafter,
+        resume=not options.fresh,
     )
-    progress = Progress(options.quiet)
-    progress.say(f"This takes about {expected_seconds(options.repetitions):.0f} s.")
-    interrupted = wait(calibration.job, progress)
-    calibration.over.wait(FIT_WAIT_S)
+    return measure(form, quiet=options.quiet)
+
+
+def measure(form: CalibrationForm, *, quiet: bool = False) -> Answer:
+    """Carry a calibration out, wait, and show the profile."""
+    calibration = start(open_workspace(), form)
+    progress = Progress(quiet)
+    if calibration.resumed_share:
+        progress.say(f"It goes on where it was interrupted: {calibration.resumed_share:.0%} is measured.")
+    progress.say(f"This takes about {duration(calibration.expected_s)}.")
+    interrupted = _follow(calibration, progress)
+    for note in calibration.notes:
+        print(note, file=sys.stderr)
     profile = calibration.profile
     if profile is None:
         problem = calibration.problem or "The profile was not fitted in time."
         return Answer({"error": problem, "status": calibration.job.state}, problem, INTERRUPTED if interrupted else 1)
     for warning in calibration.job.warnings:
         print(warning, file=sys.stderr)
+    return _shown(profile)
+
+
+def duration(seconds: float) -> str:
+    """A length of time for a person who waits."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = seconds / 60
+    return f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"
+
+
+def _follow(calibration: Calibration, progress: Progress) -> bool:
+    """Wait until it is over, through all its jobs; returns whether it was interrupted."""
+    interrupted = False
+    while not calibration.over.is_set():
+        interrupted = wait(calibration.job, progress) or interrupted
+        calibration.over.wait(0.5)
+        if interrupted:
+            calibration.over.wait(FIT_WAIT_S)
+            break
+    return interrupted
+
+
+def _shown(profile: Profile) -> Answer:
     document = {
         "profile": profile.id,
         "status": "done",
@@ -66,6 +101,11 @@ def calibrate(options: argparse.Namespace) -> Answer:
         "publish_ms": profile.publish_ms,
         "loop_ms": profile.loop_ms,
         "exact_widths": profile.exact_widths,
+        "argmax_widths": profile.argmax_widths,
+        "failed_width": profile.failed_width,
+        "failed_reason": profile.failed_reason,
+        "paired_forward_ms": profile.paired_forward_ms,
+        "confidence_row_ms": profile.confidence_row_ms,
     }
     rows = [
         [k, profile.verify_idle_ms[k], profile.verify_concurrent_ms.get(k), _ratio(profile, k)]
@@ -78,9 +118,18 @@ def calibrate(options: argparse.Namespace) -> Answer:
         f"alone and {number(profile.draft_overlapped_ms, 'ms')} beside the target,",
         f"publication {number(profile.publish_ms, 'ms', 3)} a batch, loop {number(profile.loop_ms, 'ms', 3)} a round "
         "[measured]",
+        f"SpecASR: {number(profile.paired_forward_ms, 'ms')} a forward of two branches, "
+        f"{number(profile.confidence_row_ms, 'ms', 3)} a probability",
+        f"Bit-equal widths {_widths(profile.exact_widths)}; "
+        f"the greedy tokens of single steps at {_widths(profile.argmax_widths)}",
+        *([] if profile.failed_width is None else [f"Width {profile.failed_width} failed: {profile.failed_reason}"]),
         f"Kept as profile {profile.id}: {profile.stability.verdict}, {profile.stability.reason}.",
     ]
     return Answer(document, "\n".join(lines))
+
+
+def _widths(widths: tuple[int, ...] | None) -> str:
+    return "n/a" if widths is None else ", ".join(map(str, widths)) or "none"
 
 
 def _ratio(profile: Any, width: int) -> float | None:

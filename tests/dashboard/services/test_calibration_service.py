@@ -1,11 +1,20 @@
 """Calibration and collection as jobs over the real runner; short ones."""
 
+import time
+
 import pytest
 
 from as2d_core.errors import AudioError, RequestError, UnknownNameError
 from as2d_core.models.demo_catalog import demo_window
 from dashboard.services.budgets import open_corpus
-from dashboard.services.calibration import expected_seconds, fit_stored, start_calibration
+from dashboard.services.calibration import (
+    CalibrationForm,
+    expected_seconds,
+    fit_stored,
+    interrupted,
+    start,
+    start_calibration,
+)
 from dashboard.services.collection import bundled_windows, finish_collection, folder_windows, start_collection
 from dashboard.services.profiles import load_profile
 from dashboard.services.workspace import open_workspace
@@ -97,3 +106,34 @@ def test_a_group_without_calibration_runs_cannot_be_fitted(workspace):
 
 def test_more_repetitions_are_expected_to_take_longer():
     assert expected_seconds(5) > expected_seconds(1) > 0
+
+
+@pytest.mark.models
+def test_an_interrupted_calibration_goes_on_where_it_stopped_and_measures_nothing_twice(real_workspace):
+    form = CalibrationForm(
+        profile_id="resumed", repetitions=1, windows=("clean_00",), offsets_tokens=(0, 16), max_width=6
+    )
+    first = start(real_workspace, form)
+    until = time.monotonic() + JOB_WAIT_S
+    while len(first.job.runs[0].record().samples if first.job.runs[0].record() else ()) < 20:
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    first.job.cancel()
+    assert first.over.wait(JOB_WAIT_S)
+    assert first.profile is None
+    assert 0 < first.share < 1
+    assert "start it again" in first.problem
+    second = start(real_workspace, form)
+    assert second.group_id == first.group_id
+    assert second.resumed_share == pytest.approx(first.share)
+    assert second.over.wait(JOB_WAIT_S)
+    assert second.problem is None
+    assert second.share == 1
+    early, late = first.job.runs[0].record().samples, second.job.runs[0].record().samples
+    sweeps = [
+        (s.width, s.offset_tokens, s.running, s.warm_up)
+        for s in (*early, *late)
+        if s.name == "verify" and s.origin == "sweep"
+    ]
+    assert len(sweeps) == len(set(sweeps)) == 6 * 2 * 2 * 2
+    assert interrupted(real_workspace, form) is None
