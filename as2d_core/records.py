@@ -4,8 +4,9 @@ All times are integer nanoseconds of one clock, named in the run header and read
 The same records come out of a native run, a replay and a scripted test (``clock`` tells which).
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from operator import attrgetter
 from typing import Any, ClassVar, Literal
 
 from as2d_core.gates import Gates
@@ -118,6 +119,10 @@ class Event:
 
     kind: ClassVar[str]
     __slots__ = ()
+
+    def __reduce__(self) -> tuple[type["Event"], tuple[Any, ...]]:
+        """Pickled by position: events cross a pipe between two forwards, and by name takes three times as long."""
+        return type(self), _VALUES[self.kind](self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -413,6 +418,11 @@ EVENT_TYPES: dict[str, type[Event]] = {
         Trajectory,
         End,
     )
+}
+
+
+_VALUES: dict[str, Callable[[Event], tuple[Any, ...]]] = {
+    kind: attrgetter(*(f.name for f in fields(cls))) for kind, cls in {**EVENT_TYPES, Unknown.kind: Unknown}.items()
 }
 
 

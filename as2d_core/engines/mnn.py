@@ -196,7 +196,7 @@ class MnnModel:
         start_ns = now_ns()
         logits = self._append(tokens)
         end_ns = now_ns()
-        greedy = self._best(logits)
+        greedy = self._best(self._without_audio(logits))
         # Row by row: a draft is one row, and this runs between two forwards, where every array call costs.
         confidences = [probability(row, top) for row, top in zip(logits, greedy, strict=True)]
         return Rows(tuple(greedy), tuple(confidences), start_ns, end_ns)
@@ -206,11 +206,14 @@ class MnnModel:
         start_ns = now_ns()
         logits = self._append(tokens)
         end_ns = now_ns()
-        return self._best(logits), start_ns, end_ns
+        top = self._best(logits)
+        if self.info.audio_pad in top:  # rare, and looking costs less than masking every row
+            top = self._best(self._without_audio(logits))
+        return top, start_ns, end_ns
 
     def logits(self, tokens: Sequence[int]) -> npt.NDArray[np.float32]:
         """Append tokens; returns the raw rows, shape [len(tokens), vocabulary], as a copy."""
-        logits = self._append(tokens)
+        logits = self._without_audio(self._append(tokens))
         self._best(logits)
         return logits.copy()
 
@@ -250,18 +253,21 @@ class MnnModel:
 
     def _run(self, tokens: Sequence[int]) -> npt.NDArray[np.float32]:
         ids = list(tokens)
-        out = self._llm.forward(ids)
-        shape = list(out.shape)
-        if len(shape) != 3 or shape[1] != len(ids):
+        # A view of MNN's memory: valid until the next forward, and never kept beyond it, because a
+        # live Var at interpreter exit can crash. Between two forwards all caches are cold, so that every
+        # further array operation here would cost microseconds.
+        read = self._llm.forward(ids).read()
+        if read.ndim != 3 or len(read[0]) != len(ids):
             raise EngineError(
-                f"{self.info.name} returned logits of shape {shape} for {len(ids)} tokens; "
+                f"{self.info.name} returned logits of shape {read.shape} for {len(ids)} tokens; "
                 "the backend does not compute all rows (all_logits)."
             )
-        # A view of MNN's memory: valid until the next forward, and never kept beyond it, because a
-        # live Var at interpreter exit can crash.
-        logits: npt.NDArray[np.float32] = np.asarray(out.read()).reshape(len(ids), shape[2])
-        if self.info.audio_pad < shape[2]:
-            # Feeding an audio position without its audio crashes MNN: it can never be proposed.
+        logits: npt.NDArray[np.float32] = read[0]
+        return logits
+
+    def _without_audio(self, logits: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        """The same rows without audio positions: to feed one without its audio crashes MNN, so none is proposed."""
+        if self.info.audio_pad < logits.shape[1]:
             logits[:, self.info.audio_pad] = -np.inf
         return logits
 
@@ -278,6 +284,6 @@ class MnnModel:
         return top
 
     def _pick(self, logits: npt.NDArray[np.float32]) -> tuple[int, float]:
-        row = logits[-1]
-        token = self._best(logits[-1:])[0]
-        return token, probability(row, token)
+        last = self._without_audio(logits[-1:])
+        token = self._best(last)[0]
+        return token, probability(last[0], token)

@@ -40,6 +40,8 @@ from as2d_core.runner.sensors import Sensors
 
 FLUSH_NS = 150_000_000
 """Events travel at most this often while decoding: every message wakes another process."""
+ASK_NS = 20_000_000
+"""Whether the run was cancelled is asked at most this often: it is a system call between two forwards."""
 
 
 def main(pipe: Connection) -> None:
@@ -71,6 +73,7 @@ class PipeRecorder:
         self._events: list[Event] = []
         self._known: set[int] = set()
         self._flushed_ns = now_ns()
+        self._asked_ns = 0
         self._cancelled = False
 
     now_ns = staticmethod(now_ns)
@@ -81,9 +84,15 @@ class PipeRecorder:
             self.flush()
 
     def cancelled(self) -> bool:
+        now = now_ns()
+        if now - self._asked_ns > ASK_NS:
+            self._asked_ns = now
+            self._ask()
+        return self._cancelled
+
+    def _ask(self) -> None:
         if not self._cancelled and self._asked():
             self._cancelled = self._pipe.recv()[0] == "cancel"
-        return self._cancelled
 
     def stop_if_cancelled(self) -> None:
         """Between two stages of preparation, which has no rounds that could ask.
@@ -91,7 +100,8 @@ class PipeRecorder:
         Raises:
             _CancelledError: the user asked to stop.
         """
-        if self.cancelled():
+        self._ask()
+        if self._cancelled:
             raise _CancelledError
 
     def flush(self) -> None:

@@ -13,6 +13,7 @@ import sys
 import time
 from collections import defaultdict
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -27,14 +28,16 @@ from as2d_core.replay.trajectories import TrajectorySet, load_corpus
 from as2d_core.runner.coordinator import Coordinator
 from as2d_core.selection import select_budget
 from tests.bench.arms import PAPER_RATIO, TARGET_ONLY, Arm, Choice, arms, request, rotated
-from tests.bench.figures import CHECK_RUNS, COST_RUNS, figures, render
+from tests.bench.figures import CHECK_RUNS, figures, render
 from tests.bench.replay import measure_replay, render_replay
 
 PARTS = ("replay", "runs")
 """Speed of replay; native runs of every method."""
 
 SEARCH_WINDOWS = (8, 10, 12, 14, 16, 24)
-"""Search windows W among which replay chooses, on development and validation windows."""
+"""Search windows W among which replay chooses, on development and validation windows,"""
+THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7)
+"""and confidence thresholds."""
 CHECKED_WINDOWS = 20
 """Windows on which replay is held against native runs."""
 CALIBRATION_WINDOWS = ("clean_06", "far_field_09", "long_00")
@@ -120,7 +123,7 @@ def measure_runs(options: argparse.Namespace) -> dict[str, Any]:
         profile = calibrate(device, everything, 5)
         corpus = load_corpus("demo")
         chosen = choose(profile, corpus)
-        grid = replay_grid(corpus, profile, search_window=chosen.search_window)
+        grid = replay_grid(corpus, profile, threshold=chosen.threshold, search_window=chosen.search_window)
         step_ms = target_step_ms(device, windows[:: max(1, len(windows) // CHECKED_WINDOWS)])
         pace_ms = PAPER_RATIO * step_ms
         paced = replace(profile, draft_serial_ms=pace_ms, draft_overlapped_ms=pace_ms)
@@ -142,13 +145,13 @@ def measure_runs(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def choose(profile: Profile, corpus: TrajectorySet) -> Choice:
-    """Budget and search window with the best pooled TPS on validation windows, screened on development windows."""
+    """Budget, search window and threshold with the best pooled TPS on validation windows, screened on development."""
     choices = {}
-    for window in SEARCH_WINDOWS:
-        grid = replay_grid(corpus, profile, search_window=window)
-        choices[window] = select_budget(grid.of_split("development", "validation"))
-    best = max(choices, key=lambda window: choices[window].validation_tps)
-    return Choice(choices[best].budget, best)
+    for window, threshold in product(SEARCH_WINDOWS, THRESHOLDS):
+        grid = replay_grid(corpus, profile, threshold=threshold, search_window=window)
+        choices[window, threshold] = select_budget(grid.of_split("development", "validation"))
+    best = max(choices, key=lambda settings: choices[settings].validation_tps)
+    return Choice(choices[best].budget, *best)
 
 
 def target_step_ms(device: Device, windows: list[DemoWindow]) -> float:
@@ -159,11 +162,11 @@ def target_step_ms(device: Device, windows: list[DemoWindow]) -> float:
 
 
 def check_replay(device: Device, windows: list[DemoWindow]) -> dict[str, list[RunRecord]]:
-    """As²d b = 7 on some windows: a warm-up, runs that give the costs, runs to check against."""
+    """As²d b = 7 on some windows: a warm-up, then by turns a run that gives costs and one to check against."""
     arm = Arm("replay check", "as2d", budget=7)
     return {
         window.window_id: [
-            device.run(request(arm, window, turn, 0.0, device.widths)) for turn in range(1 + COST_RUNS + CHECK_RUNS)
+            device.run(request(arm, window, turn, 0.0, device.widths)) for turn in range(1 + 2 * CHECK_RUNS)
         ]
         for window in windows
     }

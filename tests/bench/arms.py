@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from as2d_core.alignment import DEFAULT_SEARCH_WINDOW
 from as2d_core.models.demo_catalog import DRAFTER, TARGET, DemoWindow
 from as2d_core.records import AudioRef, ModelRef, Request
+from as2d_core.replay.grid import DEFAULT_THRESHOLD
 
 PAPER_RATIO = 0.39
 """Draft step over target step on the published phone with the paper's main budget (23.3 / 59.4 ms)."""
@@ -23,6 +24,7 @@ class Arm:
     plain_step: bool = False
     paced: bool = False
     search_window: int = DEFAULT_SEARCH_WINDOW
+    threshold: float = DEFAULT_THRESHOLD
 
 
 SD = "standard SD K = 8"
@@ -38,10 +40,12 @@ class Choice:
 
     budget: int
     search_window: int
+    threshold: float
 
 
 def arms(chosen: Choice, chosen_paced: Choice) -> list[Arm]:
-    """All arms. The chosen budget joins the fixed ones; b = 7 is run with the default search window too."""
+    """All arms. The chosen budget joins the fixed ones; b = 7 is run with the default settings too."""
+    settings = {"search_window": chosen.search_window, "threshold": chosen.threshold}
     budgets = sorted({3, 5, 7, chosen.budget})
     return [
         TARGET_ONLY,
@@ -49,10 +53,17 @@ def arms(chosen: Choice, chosen_paced: Choice) -> list[Arm]:
         Arm(SD, "sd", width=8),
         Arm("SpecASR cap 7", "specasr", draft_cap=7),
         Arm("SpecASR cap 14", "specasr", draft_cap=14),
-        *(Arm(as2d_name(b), "as2d", budget=b, search_window=chosen.search_window) for b in budgets),
-        Arm(f"As²d b = 7, W = {DEFAULT_SEARCH_WINDOW} (default)", "as2d", budget=7),
+        *(Arm(as2d_name(b), "as2d", budget=b, **settings) for b in budgets),
+        Arm(f"As²d b = 7, W = {DEFAULT_SEARCH_WINDOW}, θ = {DEFAULT_THRESHOLD} (default)", "as2d", budget=7),
         Arm(PACED_SD, "sd", width=8, paced=True),
-        Arm(PACED_AS2D, "as2d", budget=chosen_paced.budget, paced=True, search_window=chosen_paced.search_window),
+        Arm(
+            PACED_AS2D,
+            "as2d",
+            budget=chosen_paced.budget,
+            paced=True,
+            search_window=chosen_paced.search_window,
+            threshold=chosen_paced.threshold,
+        ),
     ]
 
 
@@ -77,6 +88,7 @@ def request(arm: Arm, window: DemoWindow, repetition: int, pace_ms: float, width
         draft_cap=arm.draft_cap,
         plain_step=arm.plain_step,
         search_window=arm.search_window,
+        threshold=arm.threshold,
         drafter_pace_ms=pace_ms if arm.paced else None,
         repetition=repetition,
     )

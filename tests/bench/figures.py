@@ -14,10 +14,8 @@ from as2d_core.replay.hindsight import oracle
 from as2d_core.replay.native import fit_costs, replay_run, timing_error
 from tests.bench.arms import PACED_AS2D, PACED_SD, PLAIN, SD, TARGET_ONLY, Arm, Choice, as2d_name
 
-COST_RUNS = 3
-"""Native runs that give a window's costs to the check of replay."""
-CHECK_RUNS = 5
-"""Native runs after those; the one of median time is checked."""
+CHECK_RUNS = 7
+"""Native runs of a window that give costs to the check of replay, and as many, in turn with them, that are checked."""
 
 Records = Mapping[str, Mapping[str, Sequence[RunRecord]]]
 
@@ -61,7 +59,9 @@ def figures(
         "rows": table,
         "pace_ms": pace_ms,
         "pace_ratio": pace_ms / step_ms,
-        "paced_choice": next(f"b = {a.budget}, W = {a.search_window}" for a in rows if a.name == PACED_AS2D),
+        "paced_choice": next(
+            f"b = {a.budget}, W = {a.search_window}, θ = {a.threshold}" for a in rows if a.name == PACED_AS2D
+        ),
         "best_as2d": best.name,
         "best_as2d_over_target_only": by_name[best.name]["ratio"],
         "best_as2d_slower_share": by_name[best.name]["slower_share"],
@@ -73,6 +73,7 @@ def figures(
         "as2d_own_share_of_step": max(_own_us(records[arm.name]) for arm in as2d) / 1e3 / plain_step_ms,
         "selected_budget": choice.budget,
         "search_window": choice.search_window,
+        "threshold": choice.threshold,
         "replay_oracle_tps": oracle_tps,
         "replay_selected_gap_percent": _gap(chosen, choice.budget, oracle_tps),
         "native_selected_to_replay_oracle_gap_percent": 100 * (1 - by_name[selected]["tps"] / oracle_tps)
@@ -123,7 +124,7 @@ def render(result: Mapping[str, Any]) -> str:
         f"Our own time per As²d round: {result['as2d_own_share_of_step']:.1%} of a K = 1 step of "
         f"{result['k1_step_ms']:.2f} ms (wanted: at most 5 %).",
         f"Selected by replay on development and validation windows: b = {result['selected_budget']}, search window "
-        f"W = {result['search_window']}; gap to the oracle "
+        f"W = {result['search_window']}, threshold θ = {result['threshold']}; gap to the oracle "
         f"{result['replay_selected_gap_percent']:.1f} % (replayed), "
         f"{result['native_selected_to_replay_oracle_gap_percent']:.1f} % (measured, against the replayed oracle of "
         f"{result['replay_oracle_tps']:.0f} tok/s).",
@@ -131,9 +132,10 @@ def render(result: Mapping[str, Any]) -> str:
     ]
     if error["windows"]:
         lines.append(
-            f"Replay against native, costs from matched runs just before, median of {CHECK_RUNS}: mean absolute error "
-            f"{error['mean_absolute_percent']:.1f} %, pooled {error['pooled_percent']:+.1f} % over {error['windows']} "
-            f"windows (wanted: at most 6 %); {len(error['unpriced'])} more met a width without a cost."
+            f"Replay against native, costs from runs in turn with those checked, median of {CHECK_RUNS}: mean "
+            f"absolute error {error['mean_absolute_percent']:.1f} %, pooled {error['pooled_percent']:+.1f} % "
+            f"over {error['windows']} windows (wanted: at most 6 %); {len(error['unpriced'])} "
+            "more met a width without a cost."
         )
     lines.append(f"Calibration: {result['profile']['stability']}.")
     return "\n".join(lines)
@@ -205,17 +207,18 @@ def _same_rounds(groups: Iterable[Mapping[str, Sequence[RunRecord]]]) -> str:
 
 
 def replay_agreement(checks: Mapping[str, Sequence[RunRecord]]) -> dict[str, Any]:
-    """Replay against native as in D.3: costs from matched runs before, against the median of the runs after.
+    """Replay against native as in D.3: costs from matched runs, against the median of other runs.
 
     Args:
-        checks: by window, one warm-up, the runs that give the costs, and the runs to check.
+        checks: by window, one warm-up, then by turns runs that give the costs and runs to check, so that a machine
+            that slows down slows both.
     """
     errors: list[float] = []
     unpriced: list[str] = []
     native_ms = replayed_ms = 0.0
     for runs in checks.values():
-        costs = fit_costs(runs[1 : 1 + COST_RUNS])
-        judged = sorted(runs[1 + COST_RUNS :], key=lambda record: summarise(record).elapsed_ms or 0.0)
+        costs = fit_costs(runs[1::2])
+        judged = sorted(runs[2::2], key=lambda record: summarise(record).elapsed_ms or 0.0)
         try:
             error = timing_error(judged[len(judged) // 2], costs)
         except ProfileError as reason:

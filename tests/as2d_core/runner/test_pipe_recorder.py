@@ -1,6 +1,7 @@
 """Events travel in groups, with the text of every token that appears for the first time."""
 
 import multiprocessing
+import time
 
 import pytest
 
@@ -80,6 +81,7 @@ def test_part_of_a_character_is_written_as_hex(recorder, pipe):
 def test_a_cancellation_is_seen_and_stays(recorder, pipe):
     before = recorder.cancelled()
     pipe[1].send(("cancel",))
+    time.sleep(2 * target_worker.ASK_NS / 1e9)
     assert (before, recorder.cancelled(), recorder.cancelled()) == (False, True, True)
 
 
