@@ -20,6 +20,7 @@ def register(commands: Any) -> None:
     parser.add_argument("--group", action="append", default=[], metavar="ID", help="runs that were started together")
     parser.add_argument("--tag", action="append", default=[])
     parser.add_argument("--text", default="", help="found in ids, texts, notes, errors, models or tags")
+    parser.add_argument("--all", action="store_true", help="calibrations and collections, too")
     parser.add_argument("--limit", metavar="N", type=int, default=50)
     parser.add_argument("--export", metavar="FILE", type=Path, help="write them: .csv, .parquet, .json, .ndjson, .zip")
     parser.set_defaults(command=runs)
@@ -37,6 +38,7 @@ def runs(options: argparse.Namespace) -> Answer:
         groups=tuple(options.group),
         tags=tuple(options.tag),
         text=options.text,
+        operations=options.all or bool(options.method),
     )
     workspace = opened()
     if options.export is not None:

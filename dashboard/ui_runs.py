@@ -48,7 +48,7 @@ def asked_for(workspace: Workspace) -> RunFilter:
             "Method",
             [*METHODS, *OPERATIONS],
             format_func=lambda name: METHOD_NAMES.get(name, name),
-            placeholder="any",
+            placeholder="any that decodes",
         )
     with columns[2]:
         statuses = ui_state.several("status", "Status", [*STATUSES, "incomplete"], placeholder="any")
@@ -59,7 +59,12 @@ def asked_for(workspace: Workspace) -> RunFilter:
     with columns[5]:
         ui_state.one_of(st.selectbox, "order", "Order", list(ORDERS), next(iter(ORDERS)))
     where = RunFilter(
-        text=text, methods=tuple(methods), statuses=tuple(statuses), windows=tuple(windows), tags=tuple(tags)
+        text=text,
+        methods=tuple(methods),
+        statuses=tuple(statuses),
+        windows=tuple(windows),
+        tags=tuple(tags),
+        operations=bool(methods),
     )
     return _of_group(workspace, where)
 

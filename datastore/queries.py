@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any, Literal
 
 from as2d_core.errors import unknown_name
-from as2d_core.records import METHODS, STATUSES
+from as2d_core.records import METHODS, OPERATIONS, STATUSES
 from datastore.errors import RunNotFoundError
 from datastore.lookup import find_run
 from datastore.rows import unpack
@@ -59,6 +59,8 @@ class RunFilter:
     until: date | datetime | None = None
     """Up to and including this day, or before this instant. Times without a zone are UTC."""
     warm_ups: bool = True
+    operations: bool = True
+    """Also calibrations and collections, which decode nothing for anybody."""
     bin: Literal["without", "with", "only"] = "without"
 
     def as_json(self) -> dict[str, Any]:
@@ -344,6 +346,9 @@ def where_clause(store: Store, where: RunFilter) -> tuple[str, list[Any]]:
         values.append(_instant(where.until, last=True))
     if not where.warm_ups:
         parts.append("r.warm_up IS NOT TRUE")
+    if not where.operations:
+        parts.append(f"coalesce(r.method, '') NOT IN ({', '.join('?' * len(OPERATIONS))})")
+        values.extend(OPERATIONS)
     if where.bin != "with":
         parts.append(f"r.binned_at IS {'NOT ' if where.bin == 'only' else ''}NULL")
     return " AND ".join(parts) or "TRUE", values

@@ -92,12 +92,16 @@ class _Server:
         self._ids: list[int] = []
         self._asked = asker(pipe)
         self._spin_s = 0.0
-        self._serial = False
+        self._expecting = False
 
     def await_message(self) -> None:
-        """While a serial method is at work, do not fall asleep between its rounds."""
-        if self._serial and self._spin_s:
-            self._serial = wait_briefly(self._asked, self._spin_s)
+        """Do not fall asleep where the next message comes at once.
+
+        That is so before decoding starts, and between the rounds of a serial method. A core that slept has lost its
+        caches: the first forwards after it would take several times as long as the others.
+        """
+        if self._expecting and self._spin_s:
+            self._expecting = wait_briefly(self._asked, self._spin_s)
 
     def _on_spin(self, seconds: float) -> None:
         self._spin_s = seconds
@@ -115,17 +119,20 @@ class _Server:
             spans = [(encode.start_ns, encode.end_ns), (prefill.start_ns, prefill.end_ns)]
         self._paced = PacedModel(self._model, pace_ms)
         self._branch = BranchDrafter(self._paced)
+        gc.collect()
         self._pipe.send(("heard", spans))
+        self._expecting = True
 
     def _on_instruct(self) -> None:
-        gc.collect()
         done = self._model.instruct(self._ids)
         self._branch.restart()
         self._pipe.send(("instructed", (done.start_ns, done.end_ns)))
+        self._expecting = True
 
     def _on_source(self, batch_tokens: int, max_tokens: int) -> None:
         """Free-running production; a message from the target means stop."""
         stop, asked = False, self._asked
+        self._expecting = False
 
         def cancelled() -> bool:
             nonlocal stop
@@ -146,14 +153,14 @@ class _Server:
 
     def _on_fixed(self, committed: list[int], count: int) -> None:
         send(self._pipe, ("draft", self._branch.draft_fixed(committed, count)))
-        self._serial = True
+        self._expecting = True
 
     def _on_adaptive(
         self, committed: list[int], cap: int, threshold: float | None, old: list[int], old_confidences: list[float]
     ) -> None:
         draft = self._branch.draft_adaptive(committed, cap, threshold, old, old_confidences)
         send(self._pipe, ("draft", draft))
-        self._serial = True
+        self._expecting = True
 
     def _on_forced(self, tokens: list[int]) -> None:
         """The greedy token after each true prefix: the first is prefill's, then one forward a token."""

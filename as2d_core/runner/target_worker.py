@@ -73,7 +73,7 @@ class PipeRecorder:
         self._events: list[Event] = []
         self._known: set[int] = set()
         self._flushed_ns = now_ns()
-        self._asked_ns = 0
+        self._asked_ns = self._flushed_ns - ASK_NS
         self._cancelled = False
 
     now_ns = staticmethod(now_ns)
@@ -85,7 +85,7 @@ class PipeRecorder:
 
     def cancelled(self) -> bool:
         now = now_ns()
-        if now - self._asked_ns > ASK_NS:
+        if now - self._asked_ns >= ASK_NS:
             self._asked_ns = now
             self._ask()
         return self._cancelled

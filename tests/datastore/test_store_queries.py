@@ -295,3 +295,10 @@ def test_a_group_of_failures_has_counts_and_no_figures(store, sample):
 def test_an_unknown_group_is_told_with_the_nearest(filled):
     with pytest.raises(UnknownNameError, match="Did you mean"):
         compare_group(filled, "g3")
+
+
+def test_calibrations_and_collections_are_listed_or_not(tmp_path):
+    with Store.open(tmp_path / "data") as store:
+        for name, method in [("a", "as2d"), ("b", "calibrate"), ("c", "collect")]:
+            ingest_run(store, sample_runs.write_run(tmp_path, name, method=method))
+        assert (ids(store), ids(store, operations=False)) == (["a", "b", "c"], ["a"])

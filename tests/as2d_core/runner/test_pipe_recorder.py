@@ -1,7 +1,6 @@
 """Events travel in groups, with the text of every token that appears for the first time."""
 
 import multiprocessing
-import time
 
 import pytest
 
@@ -78,11 +77,12 @@ def test_part_of_a_character_is_written_as_hex(recorder, pipe):
     assert (pieces.text, pieces.hex) == ({}, {"6": "e697", "7": "a5"})
 
 
-def test_a_cancellation_is_seen_and_stays(recorder, pipe):
+def test_a_cancellation_is_seen_at_the_next_asking_and_stays(recorder, pipe, clock):
     before = recorder.cancelled()
     pipe[1].send(("cancel",))
-    time.sleep(2 * target_worker.ASK_NS / 1e9)
-    assert (before, recorder.cancelled(), recorder.cancelled()) == (False, True, True)
+    at_once = recorder.cancelled()
+    clock[0] += target_worker.ASK_NS
+    assert (before, at_once, recorder.cancelled(), recorder.cancelled()) == (False, False, True, True)
 
 
 def test_a_coordinator_that_has_gone_ends_the_run(recorder, pipe):
