@@ -111,12 +111,13 @@ def render(result: Mapping[str, Any]) -> str:
             f"{row['k1_share']:12.1%}"
         )
     error = result["replay_error"]
-    winner = "As²d" if result["as2d_over_sd"] > 1 else "standard SD"
+    fastest = max((row for row in result["rows"] if "paced" not in row["name"]), key=lambda row: row["tps"])
     lines += [
         "",
         f"Best As²d is {result['best_as2d']}: {result['best_as2d_over_target_only']:.2f} times target-only, slower "
         f"on {result['best_as2d_slower_share']:.1%} of the windows (wanted: at least 1.8, at most 6 %).",
-        f"With this drafter as it is, {winner} wins: As²d is {result['as2d_over_sd']:.2f} times standard SD.",
+        f"With this drafter as it is, {fastest['name']} is the fastest; As²d is {result['as2d_over_sd']:.2f} times "
+        "standard SD.",
         f"With the drafter paced to {result['pace_ms']:.2f} ms a token ({result['pace_ratio']:.2f} of the target's "
         f"step, emulated), As²d ({result['paced_choice']}) is {result['paced_as2d_over_sd']:.2f} times standard SD "
         "(wanted: at least 1.2).",
