@@ -184,9 +184,9 @@ def replay_grid(
     listed = catalog if by_drafter is None else _together(by_drafter)
     chosen = _budgets(listed, profile, width_rules)  # type: ignore[arg-type]
     used = [next(d for d in packed.drafters if d.name == name) for name in names]
+    check_draft_costs(profile)
     for name, costs in zip(("verify_concurrent_ms", "verify_idle_ms"), profile.round_costs(), strict=True):
         check_costs(name, costs)
-    check_draft_costs(profile)
     check_search_window(search_window)
     shape = (len(names), len(chosen), packed.windows)
     time_ms = np.full(shape, np.nan)

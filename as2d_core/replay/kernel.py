@@ -246,6 +246,13 @@ def check_draft_costs(profile: Profile) -> None:
         value = getattr(profile, name)
         if not (math.isfinite(value) and value >= 0):
             raise ProfileError(f"{name} of {profile.id!r} is {value} ms; it cannot be charged.")
+    for name in ("verify_idle_ms", "verify_concurrent_ms"):
+        for width, value in getattr(profile, name).items():
+            # A width that was never run is left out; NaN would make it look as if it had been.
+            if math.isnan(value):
+                raise ProfileError(
+                    f"{name} of {profile.id!r} at K = {width} is no number; leave the width out instead."
+                )
     for drafter, costs in profile.chunk_sources.items():
         if not (math.isfinite(costs.chunk_ms) and costs.chunk_ms > 0):
             raise ProfileError(f"A chunk of {drafter!r} costs {costs.chunk_ms} ms; it must be above zero and finite.")
