@@ -160,7 +160,9 @@ def _identity(properties: Mapping[str, str]) -> list[Fact]:
     api = first("api_level", "ro.build.version.sdk")
     number = int(api.value) if api.value and api.value.isdecimal() else None
     abis = first("abis", "ro.product.cpu.abilist", "ro.product.cpu.abi")
+    marked = properties.get("ro.as2d.virtual") == "1"
     return [
+        Fact("virtual", marked if properties else None, "getprop ro.as2d.virtual"),
         first("maker", "ro.product.manufacturer", "ro.product.brand"),
         first("model", "ro.product.model", "ro.product.vendor.model"),
         first("name", "ro.product.marketname", "ro.product.vendor.marketname", "ro.config.marketing_name"),

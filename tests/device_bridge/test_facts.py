@@ -125,3 +125,15 @@ def test_facts_survive_json(k70):
     body = k70.as_json()
     assert body["cores"][7] == {"core": 7, "cluster": 3, "max_mhz": 3302.4, "part": "Cortex-X4"}
     assert body["how"]["soc"] == "getprop ro.soc.model"
+
+
+def test_a_phone_over_the_real_adb_server_tells_its_facts(shared_phone):
+    phone = shared_phone.phone
+    facts = read_facts(lambda text: phone.script(text, check=False).text)
+    assert (facts.value("name"), facts.value("virtual")) == (shared_phone.preset.name, True)
+    assert (facts.value("soc"), facts.value("api_level")) == (f"QTI {shared_phone.preset.soc}", shared_phone.preset.api)
+    assert [core.cluster for core in facts.cores] == [0, 0, 2, 2, 2, 1, 1, 3]
+    assert facts.value("memory_bytes") == shared_phone.preset.memory_kb * 1024
+    assert facts.value("gpu") is not None
+    assert facts.value("battery_temperature_c") is not None
+    assert facts.value("storage_free_bytes") > 0
