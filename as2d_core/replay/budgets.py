@@ -139,11 +139,14 @@ def compare_budgets(
     bootstrap = Bootstrap(grid.tokens, resamples, seed)
     hindsight = oracle(grid)
     times, fallback = fixed_times(grid)
+    pairs = [(d, b) for d in range(len(grid.drafters)) for b in range(len(grid.budgets))]
+    intervals = bootstrap.tps_of_each([times[d, b] for d, b in pairs])
     rows = tuple(
-        _row(grid, bootstrap, hindsight, d, b, times[d, b], int(fallback[d, b].sum()))
-        for d in range(len(grid.drafters))
-        for b in range(len(grid.budgets))
+        _row(grid, interval, hindsight, d, b, times[d, b], int(fallback[d, b].sum()))
+        for (d, b), interval in zip(pairs, intervals, strict=True)
     )
+    serial = [(d, width) for d in range(len(grid.drafters)) for width in grid.standard_sd_ms]
+    serial_intervals = bootstrap.tps_of_each([grid.standard_sd_ms[width][d] for d, width in serial])
     return BudgetTable(
         corpus=grid.corpus,
         profile=grid.profile,
@@ -154,7 +157,7 @@ def compare_budgets(
         target_only_tps=pooled_tps(grid.tokens, grid.target_only_ms),
         target_only_interval=bootstrap.tps(grid.target_only_ms),
         sd_rows=tuple(
-            _sd_row(grid, bootstrap, d, width) for d in range(len(grid.drafters)) for width in grid.standard_sd_ms
+            _sd_row(grid, interval, d, width) for (d, width), interval in zip(serial, serial_intervals, strict=True)
         ),
         sd_means=tuple(_sd_mean(grid, bootstrap, d) for d in range(len(grid.drafters))),
         oracle_tps=hindsight.tps,
@@ -188,18 +191,23 @@ def _rule_rows(
     for drafter, budget in [(name, ruled.budgets[-1]) for name in ruled.drafters] if pairs is None else pairs:
         ruled.times(drafter, budget)  # raises for a pair that is not there
         d, b = ruled.drafters.index(drafter), ruled.budgets.index(budget)
-        row = _row(ruled, bootstrap, hindsight, d, b, times[d, b], int(fallback[d, b].sum()))
+        row = _row(ruled, bootstrap.tps(times[d, b]), hindsight, d, b, times[d, b], int(fallback[d, b].sum()))
         name = None if ruled.width_rules is None else ruled.width_rules[drafter].name
         rows.append(replace(row, width_rule=name or "width rule"))
     return tuple(rows)
 
 
 def _row(
-    grid: Grid, bootstrap: Bootstrap, hindsight: Oracle, d: int, b: int, time_ms: NDArray[np.float64], fallback: int
+    grid: Grid,
+    interval: Interval | None,
+    hindsight: Oracle,
+    d: int,
+    b: int,
+    time_ms: NDArray[np.float64],
+    fallback: int,
 ) -> BudgetRow:
     tps = pooled_tps(grid.tokens, time_ms)
     target_only = pooled_tps(grid.tokens, grid.target_only_ms)
-    interval = bootstrap.tps(time_ms)
     slower = slowdown(tps_ratio(time_ms, grid.target_only_ms))
     feasible = not bool(np.isnan(time_ms).any())
     counted = feasible and fallback == 0
@@ -229,9 +237,8 @@ def _row(
     )
 
 
-def _sd_row(grid: Grid, bootstrap: Bootstrap, d: int, width: int) -> SdRow:
+def _sd_row(grid: Grid, interval: Interval | None, d: int, width: int) -> SdRow:
     time_ms = grid.standard_sd_ms[width][d]
-    interval = bootstrap.tps(time_ms)
     slower = slowdown(tps_ratio(time_ms, grid.target_only_ms))
     return SdRow(
         drafter=grid.drafters[d],

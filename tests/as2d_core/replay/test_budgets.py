@@ -230,3 +230,16 @@ def test_rules_of_other_windows_or_pairs_are_refused():
         compare_budgets(grid, 20, ruled=ruled, rule_pairs=[("small", 3)])
     with pytest.raises(UnknownNameError, match="'small'"):
         compare_budgets(grid, 20, ruled=ruled, rule_pairs=[("smal", 4)])
+
+
+@some
+@given(corpora())
+def test_intervals_of_many_times_are_those_of_each(windows):
+    grid = replay_grid(windows, profile(widths=4), [1, 2, 9])
+    bootstrap = Bootstrap(grid.tokens, 30)
+    times = list(grid.time_ms.reshape(-1, len(grid.windows)))
+    for many, one in zip(bootstrap.tps_of_each(times), map(bootstrap.tps, times), strict=True):
+        assert (many is None) == (one is None)
+        if many is not None:
+            assert (many.low, many.high) == pytest.approx((one.low, one.high))
+    assert bootstrap.tps_of_each([]) == []
