@@ -9,10 +9,12 @@ import argparse
 import contextlib
 import json
 import os
+import platform
 import queue
 import signal
 import sys
 import threading
+from importlib.metadata import PackageNotFoundError, version
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TextIO
@@ -20,7 +22,7 @@ from typing import TextIO
 from as2d_core import __version__
 from as2d_core.errors import As2dError
 from as2d_core.protocol import request_from_json
-from as2d_core.records import Request
+from as2d_core.records import METHODS, OPERATIONS, SCHEMA_VERSION, Request
 from as2d_core.runner.coordinator import Coordinator
 from as2d_core.runner.placement import step_back
 
@@ -52,12 +54,19 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def describe() -> dict[str, object]:
-    """Versions and features, for whoever deploys this runner."""
+    """Versions, backends and features, for whoever deploys this runner. MNN is not loaded for it."""
+    versions = {"as2d": __version__, "python": platform.python_version()}
+    for name in ("MNN", "numpy"):
+        with contextlib.suppress(PackageNotFoundError):
+            versions[name.lower()] = version(name)
     return {
         "runner": "python",
-        "as2d": __version__,
+        "versions": versions,
+        "schema_version": SCHEMA_VERSION,
+        "machine": platform.machine(),
         "backends": ["cpu"],
-        "methods": ["target-only", "sd", "specasr", "as2d"],
+        "methods": list(METHODS),
+        "features": [*OPERATIONS, "cancel", "telemetry"],
     }
 
 

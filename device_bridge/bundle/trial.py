@@ -1,7 +1,6 @@
 """Does a bundle start at all? Tried here, where the processor is arm64 or can be emulated."""
 
 import platform
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,18 +8,13 @@ from pathlib import Path
 import as2d_core
 from device_bridge.bundle.assemble import LOADER
 from device_bridge.bundle.errors import BundleError
+from device_bridge.virtual_phone.emulation import find_emulator
 
 DEADLINE_S = 300.0
-EMULATORS = ("qemu-aarch64-static", "qemu-aarch64")
 _IMPORTS = (
     "import MNN, numpy, soundfile, soxr, lzma, hashlib, as2d_core.models.probe, as2d_core.runner.__main__, "
     "as2d_core.runner.target_worker, as2d_core.runner.drafter_worker; print('all of it')"
 )
-
-
-def emulator() -> Path | None:
-    """The program that runs arm64 programs here, if there is one."""
-    return next((Path(found) for name in EMULATORS if (found := shutil.which(name))), None)
 
 
 def try_bundle(folder: Path, core: Path | None = None) -> bool | None:
@@ -36,7 +30,7 @@ def try_bundle(folder: Path, core: Path | None = None) -> bool | None:
     if sys.platform != "linux":
         return None
     if platform.machine() != "aarch64":
-        program = emulator()
+        program = find_emulator()
         if program is None:
             return None
         how = [str(program)]

@@ -252,6 +252,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--storage-mb", type=int, help="size of the work folder, kept in memory")
     parser.add_argument("--visible", action="append", default=[], help="folder of this computer it may read")
     parser.add_argument("--prefix", action="append", default=[], help="word before the shell, such as an emulator")
+    parser.add_argument("--emulator", type=Path, help="program of this computer that runs arm64 programs")
     parser.add_argument("--isolation", choices=("auto", "mapped"), default="auto")
     options = parser.parse_args(arguments)
     try:
@@ -262,12 +263,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         reason = "asked for" if options.isolation == "mapped" else isolation.why_no_namespaces()
         jailed = reason is None
         if not jailed:
-            isolation.check_mappable(root)
+            isolation.check_mappable(root, emulated=options.emulator is not None)
         make_files(root, kind, options.serial, "" if jailed else str(root))
         server = parse_server(options.server) if options.server else None
         seen = root
         if jailed:
-            isolation.enter(root, options.visible, options.storage_mb)
+            isolation.enter(root, options.visible, options.storage_mb, options.emulator)
             seen = Path("/")
         else:
             isolation.adopt_orphans()

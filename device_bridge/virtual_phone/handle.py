@@ -39,6 +39,7 @@ class VirtualPhone:
         visible: Sequence[Path | str] = (),
         prefix: Sequence[str] = (),
         isolation: str = "auto",
+        emulator: Path | None = None,
     ) -> None:
         """Start it; it appears at the server by itself.
 
@@ -48,6 +49,7 @@ class VirtualPhone:
             visible: folders of this computer it may read, at the same place.
             prefix: words before the phone's shell, such as an emulator.
             isolation: ``auto``, or ``mapped`` to do without namespaces.
+            emulator: runs the phone's arm64 programs here, see ``emulation.find_emulator``.
 
         Raises:
             VirtualPhoneError: it cannot be started; the message says why.
@@ -60,6 +62,7 @@ class VirtualPhone:
         command += ["--storage-mb", str(storage_mb)] if storage_mb is not None else []
         for folder in visible:
             command += ["--visible", os.path.abspath(folder)]  # noqa: PTH100 - a link stays where it is
+        command += ["--emulator", str(emulator)] if emulator else []
         for word in prefix:
             command += [f"--prefix={word}"]
         root.mkdir(parents=True, exist_ok=True)

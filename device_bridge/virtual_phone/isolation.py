@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from device_bridge.errors import VirtualPhoneError
+from device_bridge.virtual_phone.emulation import register
 from device_bridge.virtual_phone.files import WORK
 
 READ_ONLY, NO_SUID, NO_DEV, NO_EXEC, REMOUNT, BIND, RECURSIVE, PRIVATE = 1, 2, 4, 8, 32, 4096, 16384, 1 << 18
@@ -47,18 +48,21 @@ def why_no_namespaces() -> str | None:
     return reason.decode() or None
 
 
-def enter(root: Path, visible: Sequence[str], storage_mb: int | None) -> None:
+def enter(root: Path, visible: Sequence[str], storage_mb: int | None, emulator: Path | None = None) -> None:
     """Become the first process of a jail; the caller stays outside as its guard and never returns from here.
 
     Args:
         root: folder that becomes ``/``.
         visible: absolute folders of the host that the phone may read, at the same place.
         storage_mb: size of the work folder, kept in memory; ``None`` keeps it on the disk, unbounded.
+        emulator: program of the host that runs arm64 programs of the phone.
 
     Raises:
         VirtualPhoneError: a part of the jail cannot be made.
     """
     try:
+        if emulator is not None:
+            _hand_over_foreign_programs(root, emulator)
         _unshare()
         pid = os.fork()
         if pid:
@@ -116,26 +120,39 @@ def map_paths(text: str, root: Path) -> str:
     return re.sub(rf"(?<![\w.-]){_PHONE_FOLDERS}", lambda found: f"{root}{found[0]}", text)
 
 
-def check_mappable(root: Path) -> None:
+def check_mappable(root: Path, *, emulated: bool) -> None:
     """Refuse a folder whose name would change the meaning of a command it is put into.
 
     Raises:
-        VirtualPhoneError: it holds something else than letters, digits, dots, dashes and underscores.
+        VirtualPhoneError: it holds something else than letters, digits, dots, dashes and underscores, or
+            arm64 programs are to be run (``emulated``), which takes a jail.
     """
+    if emulated:
+        raise VirtualPhoneError("A virtual phone runs arm64 programs only on a host that has namespaces for users.")
     if not re.fullmatch(r"[\w./-]+", str(root)):
         raise VirtualPhoneError(
             f"A virtual phone without namespaces cannot live in {root}.", "Choose a folder with a plain name."
         )
 
 
-def _unshare() -> None:
+def _hand_over_foreign_programs(root: Path, emulator: Path) -> None:
+    """Register the emulator in a namespace around the jail: only its root may, and the jail has none."""
+    _unshare(_NEW_USER | _NEW_MOUNTS, inside=0)
+    _mount("none", "/", None, RECURSIVE | PRIVATE)
+    formats = root / "system/formats"  # what is registered lasts as long as this is mounted somewhere
+    formats.mkdir(exist_ok=True)
+    _mount("binfmt_misc", str(formats), "binfmt_misc", 0)
+    register(formats, emulator)
+
+
+def _unshare(spaces: int = _NEW_USER | _NEW_MOUNTS | _NEW_PIDS, inside: int = SHELL_UID) -> None:
     uid, gid = os.getuid(), os.getgid()
-    if _libc.unshare(_NEW_USER | _NEW_MOUNTS | _NEW_PIDS):
+    if _libc.unshare(spaces):
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
     Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
-    Path("/proc/self/uid_map").write_text(f"{SHELL_UID} {uid} 1\n", encoding="ascii")
-    Path("/proc/self/gid_map").write_text(f"{SHELL_UID} {gid} 1\n", encoding="ascii")
+    Path("/proc/self/uid_map").write_text(f"{inside} {uid} 1\n", encoding="ascii")
+    Path("/proc/self/gid_map").write_text(f"{inside} {gid} 1\n", encoding="ascii")
 
 
 def _guard(pid: int) -> NoReturn:

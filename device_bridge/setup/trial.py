@@ -1,0 +1,144 @@
+"""Does what was placed on a phone run there? Tried in child processes of the phone; a crash is a sentence."""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from as2d_core.models.probe import Probe
+from device_bridge.adb.phone import AdbPhone, Output
+from device_bridge.errors import DeviceError, exit_hint, explain_exit
+from device_bridge.setup.layout import PHONE_ROOT
+
+START_S, PROBE_S = 120.0, 300.0
+
+
+class RunnerTrialError(DeviceError):
+    """The runner on the phone does not start, or does not say what it is."""
+
+
+class ModelTrialError(DeviceError):
+    """A model does not run on the phone, or not as it was asked to."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunnerCommand:
+    """How a runner is started on a phone."""
+
+    argv: tuple[str, ...]
+    """Program and first words; ``--describe`` or a request file is added."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    folder: str = PHONE_ROOT
+
+
+@dataclass(frozen=True, slots=True)
+class RunnerDescription:
+    """What a runner says about itself (``--describe``)."""
+
+    runner: str
+    """``python``, or the name of a native one."""
+    versions: Mapping[str, str]
+    schema_version: int | None
+    backends: tuple[str, ...]
+    methods: tuple[str, ...]
+    features: tuple[str, ...]
+
+
+def python_runner(runtime: str, core: str) -> RunnerCommand:
+    """The runner that is as2d_core itself, in a runtime; both are folders on the phone."""
+    return RunnerCommand((f"{runtime}/bin/python", "-m", "as2d_core.runner"), runner_environment(core))
+
+
+def native_runner(program: str) -> RunnerCommand:
+    """A native program."""
+    return RunnerCommand((program,), {"TMPDIR": PHONE_ROOT, "HOME": PHONE_ROOT})
+
+
+def runner_environment(core: str) -> dict[str, str]:
+    """Variables for a Python of a runtime on the phone."""
+    return {"AS2D_CORE": core, "TMPDIR": PHONE_ROOT, "HOME": PHONE_ROOT}
+
+
+def describe_runner(phone: AdbPhone, runner: RunnerCommand, timeout_s: float = START_S) -> RunnerDescription:
+    """Shake hands with a runner on the phone.
+
+    Raises:
+        RunnerTrialError: it does not start, or its answer is none.
+        DeviceError: the phone was lost.
+    """
+    done = phone.run([*runner.argv, "--describe"], env=runner.env, cwd=runner.folder, timeout_s=timeout_s, check=False)
+    name = runner.argv[0].rpartition("/")[2]
+    if done.code:
+        raise RunnerTrialError(
+            f"The runner {name} does not start on the phone: {explain_exit(done.code)}{_words(done)}.",
+            exit_hint(done.code) or "Set the phone up again.",
+        )
+    body = _last_object(done)
+    try:
+        return RunnerDescription(
+            runner=str(body["runner"]),
+            versions={str(k): str(v) for k, v in dict(body["versions"]).items()},
+            schema_version=body.get("schema_version"),
+            backends=tuple(map(str, body["backends"])),
+            methods=tuple(map(str, body["methods"])),
+            features=tuple(map(str, body.get("features", ()))),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise RunnerTrialError(
+            f"The runner {name} answers --describe with something else than its versions, backends and methods.",
+            "Use a runner that speaks this protocol.",
+        ) from error
+
+
+def probe_on_phone(
+    phone: AdbPhone, runtime: str, core: str, model: str, name: str, backend: str = "cpu", timeout_s: float = PROBE_S
+) -> Probe:
+    """Let a model that is on the phone hear half a second of noise and run one forward there.
+
+    Args:
+        runtime, core, model: folders on the phone.
+        name: what a person calls the model.
+        backend: the one that is wanted; another one that answers in its place is an error.
+
+    Raises:
+        ModelTrialError: it crashes, is refused, or runs on another backend.
+        DeviceError: the phone was lost, or did not answer in time.
+    """
+    argv = [f"{runtime}/bin/python", "-m", "as2d_core.models.probe", model]
+    done = phone.run(argv, env=runner_environment(core), cwd=PHONE_ROOT, timeout_s=timeout_s, check=False)
+    body = _last_object(done)
+    if "error" in body:
+        said = str(body["error"]).replace(model.rpartition("/")[2], name)
+        raise ModelTrialError(said)
+    if done.code or not body:
+        raise ModelTrialError(
+            f"{name} does not run on the phone: {explain_exit(done.code)}{_words(done)}.",
+            exit_hint(done.code) or "Export it again for MNN 3.6.1, or choose another model.",
+        )
+    try:
+        probe = Probe(**{**body, "name": name})
+    except TypeError as error:
+        raise ModelTrialError(f"The trial of {name} gave no answer that can be read.", "Set the phone up.") from error
+    if probe.backend != backend:
+        raise ModelTrialError(
+            f"{name} was to run on {backend} and ran on {probe.backend} without a word.",
+            f"Ask for {probe.backend}, or use a runner that has {backend}.",
+        )
+    if not all(math.isfinite(value) for value in (probe.load_ms, probe.prefill_ms, probe.forward_ms)):
+        raise ModelTrialError(f"The trial of {name} gave times that are no numbers.", "Try again.")
+    return probe
+
+
+def _last_object(done: Output) -> dict[str, Any]:
+    lines = [line for line in done.text.splitlines() if line.strip()]
+    try:
+        body = json.loads(lines[-1]) if lines else {}
+    except ValueError:
+        return {}
+    return body if isinstance(body, dict) else {}
+
+
+def _words(done: Output) -> str:
+    said = done.said.rstrip(".")
+    return f" (its last words: {said[:200]})" if said else ""
