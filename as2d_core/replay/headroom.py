@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from as2d_core.alignment import DEFAULT_SEARCH_WINDOW
 from as2d_core.errors import ProfileError, RequestError, unknown_name
-from as2d_core.profiles.profile import Profile
+from as2d_core.profiles.profile import ChunkCosts, Profile
 from as2d_core.replay import loops
 from as2d_core.replay.bottleneck import COSTS, ERRORS, Lever, bottleneck
 from as2d_core.replay.compiling import compiled as compile_loop
@@ -346,6 +346,10 @@ def _scaled(
     return replace(
         profile,
         draft_overlapped_ms=profile.draft_overlapped_ms * draft,
+        chunk_sources={
+            name: ChunkCosts(costs.chunk_ms * draft, costs.convert_ms * draft)
+            for name, costs in profile.chunk_sources.items()
+        },
         verify_idle_ms=by_width(profile.verify_idle_ms),
         verify_concurrent_ms=by_width(profile.verify_concurrent_ms),
         loop_ms=profile.loop_ms * loop,

@@ -5,6 +5,7 @@ from hypothesis import assume, given, settings
 from replay_cases import EOS, corpora, corpus, profile, window
 
 from as2d_core.errors import ProfileError, RequestError, UnknownNameError
+from as2d_core.profiles.profile import ChunkCosts
 from as2d_core.replay.acceptance import learn_width_rules
 from as2d_core.replay.grid import replay_grid
 from as2d_core.replay.headroom import COSTS, ERRORS, headroom
@@ -161,3 +162,16 @@ def test_a_cost_that_is_not_there_is_looked_up_with_a_suggestion():
     with pytest.raises(UnknownNameError, match="verify"):
         found.lever("verif")
     assert all(math.isfinite(item.move) for item in found.levers)
+
+
+def test_a_chunk_is_drafting_for_a_source_that_publishes_chunks():
+    ends = (16, 32, 48, len(TOKENS) - 1)
+    chunked = DrafterTrajectory("small", TOKENS[:-1], chunk_ends=ends)
+    costs = profile(chunk_sources={"small": ChunkCosts(300.0, 20.0)})
+    found = asked(corpus(window("w", TOKENS, drafters=(chunked,), duration_s=10.0)), costs)
+    assert found.lever("draft").gone_gain > 0
+    assert found.lever("draft").gone_tps == pytest.approx(found.lever("readiness").gone_tps, rel=0.05)
+    assert found.lever("publish").move == 0
+    shorter = profile(chunk_sources={"small": ChunkCosts(300.0 * 0.99, 20.0 * 0.99)})
+    cheaper = asked(corpus(window("w", TOKENS, drafters=(chunked,), duration_s=10.0)), shorter)
+    assert found.lever("draft").move == pytest.approx(100 * (cheaper.tps / found.tps - 1))
