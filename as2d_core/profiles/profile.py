@@ -6,12 +6,13 @@ round pays once, K = 1 rounds too. Target-only steps are a different entry point
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from as2d_core.engines.scripted import TargetCosts
+if TYPE_CHECKING:
+    from as2d_core.engines.scripted import TargetCosts
 
 PROVENANCE_KINDS = ("published", "solved", "inferred", "guessed", "fitted", "measured")
 """Printed in the paper; follows from printed figures; follows with an assumption; chosen between
@@ -155,8 +156,11 @@ class Profile:
         """Whether proposal budget ``budget`` may use a width whose cost was not measured."""
         return any(width <= budget + 1 for width in (*self.extrapolated_idle, *self.extrapolated_concurrent))
 
-    def target_costs(self) -> TargetCosts:
+    def target_costs(self) -> "TargetCosts":
         """What a scripted target of this device charges."""
+        # Replay needs profiles, but no engines: its start is counted in tenths of a second.
+        from as2d_core.engines.scripted import TargetCosts
+
         return TargetCosts(self.target_step_ms, self.verify_concurrent_ms, self.verify_idle_ms, self.loop_ms)
 
     def round_costs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
