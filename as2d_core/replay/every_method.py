@@ -285,6 +285,8 @@ def _as2d(setting: _Setting, case: MethodCase, drafter: PackedDrafter, budget: i
             setting.compiled,
             width_rule=rule,
         )
+        if replayed.missing_width is not None:
+            return _lacks(profile, replayed.missing_width)
         names = ("rounds", "k1_rounds", "proposed", "accepted")
         counts = {name: int(getattr(replayed, name)) for name in names}
         return replayed.time_ms, ledger_of_as2d(replayed, profile.loop_ms, end_ms), counts
