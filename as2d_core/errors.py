@@ -56,6 +56,10 @@ class SelectionError(As2dError):
     """A budget cannot be selected from what was given."""
 
 
+class TrainingError(As2dError):
+    """A step of the demo models' training lacks what it needs, or its folder belongs to another plan."""
+
+
 class PublishedError(As2dError):
     """A published figure or its formula is malformed, or has no value."""
 

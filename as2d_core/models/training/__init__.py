@@ -1,0 +1,1 @@
+"""How the demo models are made: speech bank, training, export, evaluation (``pip install .[training]``)."""
