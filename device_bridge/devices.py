@@ -22,6 +22,8 @@ class Limits:
     """Time to leave when asked to, before everything is killed."""
     idle_s: float = 600.0
     """How long models stay resident when nothing runs."""
+    away_s: float = 1800.0
+    """Longest time a device may be out of reach during a request; what it does there goes on."""
 
 
 class Device(Protocol):
@@ -32,6 +34,16 @@ class Device(Protocol):
 
     @property
     def name(self) -> str: ...
+
+    @property
+    def outlives(self) -> bool:
+        """Whether a run goes on when this program ends, and can be followed by a later one."""
+        ...
+
+    @property
+    def notice(self) -> str:
+        """A sentence about the device that whoever waits for a run should know; usually empty."""
+        ...
 
     def run(self, request: Request, take: Callable[[bytes], bool], cancel: threading.Event) -> None:
         """Run one request and hand every line of its stream to ``take``; return after the last line.
@@ -44,6 +56,10 @@ class Device(Protocol):
             RunnerStartError, RunnerLostError, RunnerSilentError: the stream did not come to its end.
             StreamWriteError: from ``take``; the run is stopped.
         """
+        ...
+
+    def detach(self) -> None:
+        """Let go of what runs, without ending it: ``run`` raises ``LeftRunningError``. Only where runs outlive us."""
         ...
 
     def rest(self) -> None:

@@ -182,6 +182,10 @@ class PhoneBusyError(DeviceError):
         )
 
 
+class LeftRunningError(DeviceError):
+    """A run goes on where it is, without this program; the next one picks it up."""
+
+
 class VirtualPhoneError(DeviceError):
     """A virtual phone cannot be started, or does not do what it was told."""
 

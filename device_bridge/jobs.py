@@ -5,12 +5,13 @@ import json
 import re
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from as2d_core.errors import RecordError, RequestError
+from as2d_core.errors import As2dError, RecordError, RequestError
 from as2d_core.protocol import request_from_json, request_to_json
 from as2d_core.records import Request
 from as2d_core.runner.__main__ import MAX_REQUEST_CHARACTERS
@@ -18,8 +19,8 @@ from as2d_core.runner.coordinator import STOPS_BATCH
 from device_bridge.devices import Device
 from device_bridge.errors import (
     DeviceBusyError,
-    DeviceError,
     JobsClosedError,
+    LeftRunningError,
     RunnerLostError,
     RunnerSilentError,
     RunnerStartError,
@@ -27,10 +28,11 @@ from device_bridge.errors import (
     UnknownJobError,
     unknown_device,
 )
+from device_bridge.ledger import Ledger, LeftJob
 from device_bridge.plan import new_id
 from device_bridge.streams import LiveRun
 
-JobState = Literal["queued", "running", "done", "failed", "cancelled"]
+JobState = Literal["queued", "running", "done", "failed", "cancelled", "left"]
 KEPT_JOBS = 200
 CLOSE_WAIT_S = 15.0
 LOSSES_IN_A_ROW = 2
@@ -50,8 +52,9 @@ class Progress:
 class Job:
     """Requests that run in order on one device. Any thread may look, wait and cancel."""
 
-    def __init__(self, device: Device, runs: Sequence[LiveRun], title: str) -> None:
-        self.id = new_id("j")
+    def __init__(self, device: Device, runs: Sequence[LiveRun], title: str, job_id: str | None = None) -> None:
+        self.id = job_id or new_id("j")
+        self._device = device
         self.device_id = device.id
         self.device_name = device.name
         self.title = title
@@ -88,6 +91,8 @@ class Job:
             return f"{self.title}: {self.state}." if self.error is None else f"{self.title}: {self.error}"
         if self.cancelling.is_set():
             return f"Cancelling on {self.device_name}."
+        if self._device.notice:
+            return self._device.notice
         clause = run.stage()
         if total == 1:
             return f"{clause[0].upper()}{clause[1:]}."
@@ -121,6 +126,7 @@ class JobManager:
         """
         self._incoming = incoming
         self._on_stream = on_stream
+        self._ledger = Ledger(incoming)
         self._devices: dict[str, Device] = {device.id: device for device in devices}
         self._jobs: dict[str, Job] = {}
         self._active: dict[str, Job] = {}
@@ -175,17 +181,30 @@ class JobManager:
         for run in runs:
             if run.path.exists():
                 raise RequestError(f"There is a run {run.request.run_id} already; give the request another run id.")
+        return self._begin(device_id, runs, title or _title(requests))
+
+    def left_jobs(self) -> list[LeftJob]:
+        """Jobs that an earlier program left running on their devices, oldest first; those of this one are not there."""
+        jobs, _ = self._ledger.read()
         with self._lock:
-            if self._closed:
-                raise JobsClosedError("No job can be started any more: this program is about to end.")
-            device = self._device(device_id)
-            self._refuse_if_busy(device_id)
-            job = Job(device, runs, title or _title(requests))
-            self._active[device_id] = job
-            self._jobs[job.id] = job
-            self._forget_old()
-        threading.Thread(target=self._work, args=(job, device), name=f"as2d-job-{job.id}", daemon=True).start()
-        return job
+            return [job for job in jobs if job.job_id not in self._jobs]
+
+    def resume(self, left: LeftJob) -> Job:
+        """Follow a job that was left running: no line is lost, none is there twice, what had not begun is run.
+
+        Raises:
+            UnknownDeviceError: its device is not there.
+            DeviceBusyError: that runs another job.
+        """
+        runs = [LiveRun(request, self._incoming, again=True) for request in left.remaining]
+        if not runs:
+            self._ledger.remove(left.job_id)
+            raise RequestError(f"The job {left.title!r} has ended.")
+        return self._begin(left.device_id, runs, left.title, left)
+
+    def forget(self, left: LeftJob) -> None:
+        """Do not pick a job up that was left running; what it does on its device goes on."""
+        self._ledger.remove(left.job_id)
 
     def job(self, job_id: str) -> Job:
         """One job of this process.
@@ -209,12 +228,16 @@ class JobManager:
             return self._active.get(device_id)
 
     def close(self) -> None:
-        """Cancel what runs, end every runner; also done when the interpreter exits."""
+        """Cancel what would end with us, let go of what goes on; also done when the interpreter exits."""
         with self._lock:
             self._closed = True
             running, devices = list(self._active.values()), list(self._devices.values())
+        by_id = {device.id: device for device in devices}
         for job in running:
-            job.cancel()
+            if by_id[job.device_id].outlives:
+                by_id[job.device_id].detach()
+            else:
+                job.cancel()
         for job in running:
             job.wait(CLOSE_WAIT_S)
         for device in devices:
@@ -222,6 +245,20 @@ class JobManager:
         atexit.unregister(self.close)
 
     # -- inside -------------------------------------------------------------------------------------
+
+    def _begin(self, device_id: str, runs: Sequence[LiveRun], title: str, left: LeftJob | None = None) -> Job:
+        with self._lock:
+            if self._closed:
+                raise JobsClosedError("No job can be started any more: this program is about to end.")
+            device = self._device(device_id)
+            self._refuse_if_busy(device_id)
+            job = Job(device, runs, title, left.job_id if left else None)
+            self._active[device_id] = job
+            self._jobs[job.id] = job
+            self._forget_old()
+        note = left or LeftJob(job.id, device.id, title, tuple(run.request for run in runs))
+        threading.Thread(target=self._work, args=(job, device, note), name=f"as2d-job-{job.id}", daemon=True).start()
+        return job
 
     def _device(self, device_id: str) -> Device:
         if device_id not in self._devices:
@@ -238,15 +275,22 @@ class JobManager:
         for job_id in over[: max(0, len(self._jobs) - KEPT_JOBS)]:
             del self._jobs[job_id]
 
-    def _work(self, job: Job, device: Device) -> None:
+    def _work(self, job: Job, device: Device, note: LeftJob) -> None:
         job.state = "running"
-        losses, over = 0, False
+        losses, over, left = 0, False, False
         try:
+            self._note(job, device, note)
             for run in job.runs:
-                if job.cancelling.is_set() or losses >= LOSSES_IN_A_ROW or over:
+                if job.cancelling.is_set() or losses >= LOSSES_IN_A_ROW or over or left:
                     run.state = "skipped"
                     continue
-                lost = self._run(job, device, run)
+                try:
+                    lost = self._run(job, device, run)
+                except LeftRunningError as leaving:
+                    run.state, job.error, left = "skipped", str(leaving), True
+                    continue
+                note = replace(note, done=(*note.done, run.request.run_id))
+                self._note(job, device, note)
                 losses = losses + 1 if lost else 0
                 over = _ends_batch(run)
                 if job.error is None and run.state == "failed":
@@ -255,14 +299,26 @@ class JobManager:
             for run in job.runs:
                 if not run.ended:
                     run.state = "skipped"
-            if job.cancelling.is_set() and any(run.state in ("cancelled", "skipped") for run in job.runs):
+            if left:
+                job.state = "left"
+            elif job.cancelling.is_set() and any(run.state in ("cancelled", "skipped") for run in job.runs):
                 job.state = "cancelled"
             else:
                 job.state = "done" if all(run.state == "done" for run in job.runs) else "failed"
+            if not left:
+                self._ledger.remove(job.id)
             device.rest()
             with self._lock:
                 del self._active[job.device_id]
             job.over.set()
+
+    def _note(self, job: Job, device: Device, note: LeftJob) -> None:
+        """Write down how far a job is that would go on without us."""
+        if device.outlives:
+            try:
+                self._ledger.write(note)
+            except OSError as problem:
+                job.warnings.append(f"The job cannot be picked up after a restart: {problem}")
 
     def _run(self, job: Job, device: Device, run: LiveRun) -> bool:
         """Run one request to its end, good or bad; returns whether the runner was lost over it."""
@@ -271,9 +327,13 @@ class JobManager:
         lost = False
         try:
             device.run(run.request, run.take, cancel)
+        except LeftRunningError:
+            with suppress(StreamWriteError):
+                run.close()
+            raise
         except (RunnerLostError, RunnerStartError, RunnerSilentError) as problem:
             error, lost = str(problem), True
-        except (DeviceError, OSError) as problem:
+        except (As2dError, OSError) as problem:
             error = str(problem)
         try:
             run.close()

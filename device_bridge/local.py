@@ -41,6 +41,10 @@ class LocalDevice:
         self._runs = 0
         self._lock = threading.Lock()
 
+    outlives = False
+    """The runner is a child of this program."""
+    notice = ""
+
     @property
     def runner_pid(self) -> int | None:
         """Process id of the runner while there is one."""
@@ -59,6 +63,9 @@ class LocalDevice:
             raise
         if process.leaving:
             process.leave(self.limits.terminate_s)
+
+    def detach(self) -> None:
+        """See ``devices.Device.detach``: nothing here could be left running."""
 
     def rest(self) -> None:
         """See ``devices.Device.rest``."""

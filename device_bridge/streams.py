@@ -23,8 +23,14 @@ class LiveRun:
     One thread calls ``take`` and ``close``; any thread may look.
     """
 
-    def __init__(self, request: Request, folder: Path) -> None:
-        """``folder`` is where ``<run_id>.ndjson`` will lie; nothing is written before the first line."""
+    def __init__(self, request: Request, folder: Path, *, again: bool = False) -> None:
+        """Nothing is written before the first line.
+
+        Args:
+            folder: where ``<run_id>.ndjson`` will lie.
+            again: the stream is read once more from its beginning, so that an earlier part is replaced.
+        """
+        self._again = again
         self.request = request
         self.path = folder / f"{request.run_id}.ndjson"
         self.state: RunState = "waiting"
@@ -94,7 +100,7 @@ class LiveRun:
                     self.stray_lines += 1
                     return False
             with self._writing():
-                self._file = self.path.open("xb")
+                self._file = self.path.open("wb" if self._again else "xb")
             self.state = "running"
         with self._writing():
             self._file.write(line)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 from as2d_core.protocol import Writer, request_from_json
 from as2d_core.records import Mark, Round, RunHeader, Span, Unknown
@@ -38,20 +39,24 @@ def write(text: str) -> None:
     sys.stdout.flush()
 
 
-def decode(writer: Writer, rounds: int, pause_s: float, run_id: str) -> None:
+def decode(writer: Writer, rounds: int, pause_s: float, run_id: str, over=lambda: False) -> None:
     writer.add(Mark("request", 0))
     writer.add(Mark("decode_start", 10, 5))
     for i in range(rounds):
         if run_id in cancelled:
             writer.end("cancelled", 1 + i)
             return
+        last = i == rounds - 1 or over()
         start = 10 + 100 * i
         writer.add(Span("target", "step", start, start + 90, i))
-        token = 7 if i < rounds - 1 else EOS
+        token = EOS if last else 7
         writer.add(
             Round(i, start, start + 100, 1, 1, 0, 0, (token,), (), "", 0, 0, 0, False, "target-only", call_ns=90)
         )
         time.sleep(pause_s)
+        if last:
+            rounds = i + 1
+            break
     end = 10 + 100 * rounds
     writer.add(Mark("eos", end))
     writer.add(Mark("drained", end))
@@ -92,6 +97,17 @@ def serve(request) -> None:
     if what == "chatty":  # far more than a pipe holds
         for i in range(20_000):
             print(f"diagnostic line number {i} of very many", file=sys.stderr)
+    if what == "until":  # rounds without end, until a file is there
+        decode(writer, 10**9, 0.005, request.run_id, Path(number).exists)
+        return
+    if what == "flood":
+        for i in range(int(number)):
+            writer.add(Unknown("flood", {"text": "x" * 1000, "number": i}))
+    if what == "trash":  # far more than anybody can use, none of it ours
+        for i in range(int(number)):
+            write(f"{i} " + "trash " * 160 + "\n")
+    if what == "open":
+        writer.add(Unknown("open", {"content": Path(request.audio.path).read_text(encoding="utf-8")}))
     if what == "fail":
         writer.end("failed", 0, error="The model is unwell.")
         return
