@@ -16,6 +16,7 @@ def run() -> None:
     st.logo(ASSETS / "mark.svg", size="medium")
     pages = [
         st.Page("pages/start.py", title="Start", icon=":material/home:", default=True),
+        st.Page("pages/devices.py", title="Devices", icon=":material/smartphone:"),
         st.Page("pages/request.py", title="Request", icon=":material/mic:"),
         st.Page("pages/timeline.py", title="Timeline", icon=":material/view_timeline:"),
         st.Page("pages/budgets.py", title="Budgets", icon=":material/tune:"),

@@ -1,14 +1,18 @@
 """What can a request run on, and what is it doing?"""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from as2d_core.runner.device import device_facts
 from dashboard.services.workspace import Workspace
+from datastore.queries import RunFilter, RunRow, list_runs
 from datastore.run_row import device_key
 from device_bridge.jobs import Job
 from device_bridge.local import THIS_COMPUTER
+
+HISTORY_ROWS = 200
+"""So many of the newest runs are looked through for those of one device."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,12 @@ def list_devices(workspace: Workspace) -> list[DeviceStatus]:
         DeviceStatus(device.id, device.name, "computer", workspace.jobs.active(device.id), facts, device_key(facts))
         for device in workspace.jobs.devices()
     ]
+
+
+def device_history(workspace: Workspace, keys: Collection[str], limit: int = 4) -> list[RunRow]:
+    """Newest runs of a device, by its key or its name in them; calibrations among them."""
+    rows = list_runs(workspace.store, RunFilter(), limit=HISTORY_ROWS)
+    return [row for row in rows if row.device_key in keys or row.device_name in keys][:limit]
 
 
 def find_device(workspace: Workspace, device_id: str = THIS_COMPUTER) -> DeviceStatus:

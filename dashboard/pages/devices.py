@@ -1,0 +1,15 @@
+import streamlit as st
+
+from dashboard import ui, ui_devices
+
+workspace = ui.open_page("devices", "Devices", "What can run requests, whether it is ready, and how it is now.")
+
+found = ui_devices.phones()
+for listed in found.phones:
+    ui_devices.phone(workspace, listed)
+if not found.phones:
+    ui_devices.nothing_connected(found)
+ui_devices.computer(workspace)
+
+st.subheader("No phone at hand?", anchor=False)
+ui_devices.virtual_phone(workspace)

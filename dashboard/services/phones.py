@@ -1,0 +1,95 @@
+"""Which phones are connected, what are they, and in which state are they now? Asked over adb, never changed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from as2d_core.records import Telemetry
+from as2d_core.runner.sensors import Sensors
+from device_bridge.adb import AdbPhone, AdbServer, PhoneEntry, configured_servers, list_phones
+from device_bridge.errors import DeviceError
+from device_bridge.facts import PhoneFacts, read_conditions, read_facts
+from device_bridge.setup.checks import Readiness
+from device_bridge.setup.first_look import first_look
+from device_bridge.setup.layout import RUNTIMES
+
+ASK_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPhone:
+    """A phone as it is listed. Nothing was asked from it yet."""
+
+    id: str
+    name: str
+    entry: PhoneEntry
+
+    @property
+    def ready(self) -> bool:
+        """Whether it can be asked anything."""
+        return self.entry.ready
+
+
+@dataclass(frozen=True, slots=True)
+class PhoneList:
+    """Phones of all adb servers, and a sentence for each server that does not answer."""
+
+    phones: tuple[ListedPhone, ...]
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PhoneLook:
+    """One phone, looked at once."""
+
+    facts: PhoneFacts | None
+    readiness: Readiness
+    problem: str | None = None
+    """A sentence when it could not be asked."""
+
+    @property
+    def virtual(self) -> bool:
+        """Whether it is one of our own virtual phones."""
+        return self.facts is not None and bool(self.facts.value("virtual"))
+
+
+def connected_phones(servers: Sequence[AdbServer] | None = None) -> PhoneList:
+    """Every phone that an adb server knows, whatever its state; servers are not started by looking."""
+    try:
+        asked = configured_servers() if servers is None else servers
+    except DeviceError as error:
+        return PhoneList((), (str(error),))
+    entries, errors = list_phones(asked)
+    listed = tuple(ListedPhone(entry.id, entry.name, entry) for entry in entries)
+    return PhoneList(listed, tuple(str(error) for error in errors))
+
+
+def look_at(phone: ListedPhone) -> PhoneLook:
+    """Facts and readiness of one phone; a phone that does not answer has a sentence instead."""
+    if not phone.ready:
+        return PhoneLook(None, first_look(phone.entry, None))
+    adb = AdbPhone(phone.entry.server, phone.entry.serial)
+    try:
+        facts = read_facts(lambda text: _ask(adb, text))
+        runtimes = tuple(_ask(adb, f"ls {RUNTIMES}").split())
+    except DeviceError as error:
+        return PhoneLook(None, first_look(phone.entry, None), str(error))
+    return PhoneLook(facts, first_look(phone.entry, facts, runtimes))
+
+
+def phone_conditions(phone: ListedPhone) -> PhoneFacts:
+    """What changes while a phone lies there: battery, temperature, cores, screen.
+
+    Raises:
+        DeviceError: it does not answer.
+    """
+    adb = AdbPhone(phone.entry.server, phone.entry.serial)
+    return read_conditions(lambda text: _ask(adb, text))
+
+
+def computer_reading(sensors: Sensors | None = None) -> Telemetry:
+    """The same for this computer."""
+    return (sensors or Sensors()).read()
+
+
+def _ask(phone: AdbPhone, text: str) -> str:
+    return phone.script(text, timeout_s=ASK_S, check=False, what="reading the phone's state").text

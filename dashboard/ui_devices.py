@@ -1,0 +1,246 @@
+"""What is on the Devices page? One card for this computer and one for each phone, live, with what can be done."""
+
+import streamlit as st
+
+from as2d_core.gates import Gates
+from as2d_core.runner.sensors import Sensors
+from dashboard import ui
+from dashboard.services.calibration import PHONE_WINDOWS, Calibration, CalibrationForm, expected_of, start
+from dashboard.services.devices import DeviceStatus, device_history, find_device
+from dashboard.services.phones import (
+    ListedPhone,
+    PhoneList,
+    PhoneLook,
+    computer_reading,
+    connected_phones,
+    look_at,
+    phone_conditions,
+)
+from dashboard.services.profiles import profile_ids
+from dashboard.services.virtual_phones import is_ours, start_virtual_phone, stop_virtual_phone, virtual_presets
+from dashboard.services.workspace import Workspace
+from dashboard.views.device_cards import (
+    computer_gauges,
+    computer_rows,
+    facts_html,
+    gauges_html,
+    phone_gauges,
+    phone_rows,
+    readiness_html,
+    wait_text,
+)
+from dashboard.views.heading import badge_html
+from dashboard.views.numbers import badge
+from dashboard.views.progress import progress_info
+from dashboard.views.run_labels import short_run_label
+from datastore.queries import row_as_json
+from device_bridge.errors import DeviceError, UnknownDeviceError
+from device_bridge.jobs import Job
+
+WATCH_S, LIVE_S = 2.0, 1.0
+FACTS_S = 30.0
+CONNECT_HELP = (
+    "Switch on USB debugging in the phone's developer options, plug it in, and allow this computer on its screen. "
+    "For wireless use: adb connect ADDRESS. Phones of other computers: AS2D_ADB_SERVERS=host:port."
+)
+
+
+def phones() -> PhoneList:
+    """The phones that are there now; the page is drawn again when one comes or goes."""
+    found = connected_phones()
+    st.fragment(_watch, run_every=WATCH_S)(_states(found))
+    return found
+
+
+def _watch(seen: frozenset[tuple[str, str]]) -> None:
+    if _states(connected_phones()) != seen:
+        st.rerun()
+
+
+def _states(found: PhoneList) -> frozenset[tuple[str, str]]:
+    return frozenset((phone.id, phone.entry.state) for phone in found.phones) | {("", text) for text in found.problems}
+
+
+def nothing_connected(found: PhoneList) -> None:
+    """What to do when there is no phone."""
+    ui.box("empty", "No phone is connected.", CONNECT_HELP)
+    for problem in found.problems:
+        ui.sentence(problem)
+
+
+def virtual_phone(workspace: Workspace) -> None:
+    """Start one of the published phones as a virtual one."""
+    names = {preset.id: preset.name for preset in virtual_presets()}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        chosen = st.selectbox("Virtual phone", list(names), format_func=lambda name: names[name], width=240)
+        if st.button("Start it", icon=":material/science:"):
+            with ui.guarded(), st.spinner("Starting a virtual phone"):
+                start_virtual_phone(workspace, chosen)
+                st.rerun()
+    ui.sentence("It speaks the real protocol and runs on this computer; its figures are marked virtual.")
+
+
+def computer(workspace: Workspace) -> None:
+    """The card of this computer."""
+    device = find_device(workspace)
+    with st.container(border=True, key="card-computer"):
+        st.subheader(device.name, anchor=False)
+        facts, state = st.columns([5, 6], gap="medium")
+        with facts:
+            st.html(facts_html(computer_rows(device.facts), ui.theme()))
+        with state:
+            st.fragment(_computer_now, run_every=LIVE_S)()
+            _work(workspace, device, CalibrationForm())
+        _history(workspace, (device.key,))
+
+
+def phone(workspace: Workspace, listed: ListedPhone) -> None:
+    """The card of one phone."""
+    with st.container(border=True, key=f"card-{listed.id}".replace(":", "-").replace("@", "-")):
+        with st.spinner(f"Asking {listed.name}"):
+            look = _look(listed.id, listed.entry.state, listed)
+        name = (look.facts and (look.facts.value("name") or look.facts.value("model"))) or listed.name
+        st.subheader(ui.plain(str(name)), anchor=False)
+        marks = badge_html(badge("virtual"), ui.theme()) if look.virtual else ""
+        st.html(f'<div>{marks} <span style="font-size:13px">{_address(listed)}</span></div>')
+        if look.problem is not None:
+            ui.box("error", look.problem)
+        facts, state = st.columns([5, 6], gap="medium")
+        with facts:
+            if look.facts is None:
+                ui.sentence("Its facts are shown once it is ready.")
+            else:
+                st.html(facts_html(phone_rows(look.facts), ui.theme()))
+        with state:
+            _phone_state(workspace, listed, look)
+        _history(workspace, (str(name), str(look.facts.value("model")) if look.facts else ""))
+
+
+def _phone_state(workspace: Workspace, listed: ListedPhone, look: PhoneLook) -> None:
+    job = workspace.jobs.active(listed.id)
+    if listed.ready and look.problem is None and job is None:
+        # While something is measured nobody asks the phone: the runner itself sends its readings.
+        st.fragment(_phone_now, run_every=WATCH_S)(listed)
+    st.html(readiness_html(look.readiness, ui.theme()))
+    device = _known_device(workspace, listed)
+    if device is not None:
+        _work(workspace, device, phone_form(listed))
+    if is_ours(listed.id) and st.button("Stop this virtual phone", key=f"stop-{listed.id}"):
+        stop_virtual_phone(listed.id)
+        st.rerun()
+
+
+def phone_form(listed: ListedPhone) -> CalibrationForm:
+    """What the button measures on a phone: one long window, with the paper's conditions before each episode."""
+    safe = "".join(c if c.isalnum() else "-" for c in listed.id).strip("-")
+    return CalibrationForm(f"phone-{safe}", listed.id, windows=PHONE_WINDOWS, gates=Gates())
+
+
+def _known_device(workspace: Workspace, listed: ListedPhone) -> DeviceStatus | None:
+    """The device that requests are given to; ``None`` while the phone is not set up."""
+    try:
+        return find_device(workspace, listed.id)
+    except UnknownDeviceError:
+        return None
+
+
+def _work(workspace: Workspace, device: DeviceStatus, form: CalibrationForm) -> None:
+    """What runs there, or the buttons that start something."""
+    calibration = _calibrations(str(workspace.folders.root)).get(device.id)
+    if calibration is not None and not calibration.over.is_set():
+        st.fragment(_calibrating, run_every=LIVE_S)(calibration)
+        return
+    if device.job is not None:
+        st.fragment(_running, run_every=LIVE_S)(device.job)
+        return
+    if calibration is not None:
+        _measured(calibration)
+    known = form.profile_id in profile_ids(workspace.folders)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        label = "Profile again" if known else "Profile"
+        pressed = st.button(
+            f"{label} ({wait_text(expected_of(workspace, form))})", key=f"profile-{device.id}", type="primary"
+        )
+        ui.link(ui.REQUEST, "Run a request", icon=":material/mic:", device=device.id)
+        if known:
+            ui.link(ui.BUDGETS, "Budgets with its profile", icon=":material/tune:", profile=form.profile_id)
+    if pressed:
+        with ui.guarded(), st.spinner("Preparing the measurement"):
+            _calibrations(str(workspace.folders.root))[device.id] = start(workspace, form)
+            st.rerun()
+
+
+def _calibrating(calibration: Calibration) -> None:
+    if calibration.over.is_set():
+        st.rerun()
+    progress = progress_info(calibration.job)
+    ui.sentence(f"Measuring, {wait_text(calibration.remaining_s)} left. {progress.sentence}", muted=False)
+    for note in calibration.notes:
+        ui.sentence(note)
+    left, right = st.columns([5, 1], vertical_alignment="center")
+    left.progress(min(1.0, calibration.share), text=f"{calibration.share:.0%}")
+    right.button("Cancel", key=f"cancel-{calibration.device_id}", on_click=calibration.job.cancel)
+
+
+def _running(job: Job) -> None:
+    if job.finished:
+        st.rerun()
+    progress = progress_info(job)
+    ui.sentence(progress.sentence, muted=False)
+    left, middle, right = st.columns([4, 1, 1], vertical_alignment="center")
+    left.progress(progress.share)
+    with middle:
+        ui.link(ui.REQUEST, "Watch", job=job.id)
+    right.button("Cancel", key=f"cancel-{job.device_id}", on_click=job.cancel, disabled=job.cancelling.is_set())
+
+
+def _measured(calibration: Calibration) -> None:
+    """How the last measurement of this session came out."""
+    profile = calibration.profile
+    if profile is None:
+        ui.box("warning", calibration.problem or "Nothing was measured.")
+        return
+    kind = "note" if profile.stability.verdict == "stable" else "warning"
+    ui.box(kind, f"Kept as profile {profile.id}: {profile.stability.verdict}.", profile.stability.reason)
+
+
+def _computer_now() -> None:
+    st.html(gauges_html(computer_gauges(computer_reading(_sensors())), ui.theme()))
+
+
+def _phone_now(listed: ListedPhone) -> None:
+    try:
+        st.html(gauges_html(phone_gauges(phone_conditions(listed)), ui.theme()))
+    except DeviceError as error:
+        ui.sentence(str(error))
+
+
+def _history(workspace: Workspace, keys: tuple[str, ...]) -> None:
+    rows = device_history(workspace, tuple(key for key in keys if key))
+    with st.expander(f"Last runs ({len(rows)})" if rows else "Last runs (none yet)"):
+        if not rows:
+            ui.sentence("Nothing ran on it yet.")
+        for row in rows:
+            ui.link(ui.TIMELINE, short_run_label(row_as_json(row) | {"created_at": row.created_at}), run=row.run_id)
+
+
+def _address(listed: ListedPhone) -> str:
+    from dashboard.views.text import label
+
+    return label(f"{listed.entry.serial} · {listed.entry.state}", 120)
+
+
+@st.cache_resource(ttl=FACTS_S, max_entries=32, show_spinner=False)
+def _look(phone_id: str, state: str, _listed: ListedPhone) -> PhoneLook:  # noqa: ARG001 - what the answer depends on
+    return look_at(_listed)
+
+
+@st.cache_resource(show_spinner=False)
+def _sensors() -> Sensors:
+    return Sensors()
+
+
+@st.cache_resource(show_spinner=False)
+def _calibrations(folder: str) -> dict[str, Calibration]:  # noqa: ARG001 - one for each data folder
+    """The last calibration of each device, for every page and tab of this process."""
+    return {}

@@ -1,0 +1,66 @@
+"""The Devices page: this computer, virtual phones over the real adb server, and every state in between."""
+
+import pytest
+from virtual_phones import free_port
+
+from dashboard import ui_devices
+
+
+@pytest.fixture(autouse=True)
+def fresh(monkeypatch):
+    """No answer of another test, and nobody's adb server."""
+    monkeypatch.setenv("AS2D_ADB_SERVERS", f"127.0.0.1:{free_port()}")
+    ui_devices._look.clear()
+    ui_devices._calibrations.clear()
+
+
+@pytest.fixture
+def own_server(own_adb, monkeypatch):
+    """The page asks the tests' own adb server."""
+    monkeypatch.setenv("AS2D_ADB_SERVERS", str(own_adb.server))
+
+
+def test_without_a_phone_the_page_says_how_to_connect_one_and_shows_this_computer(open_page):
+    app = open_page("devices")
+    assert "No phone is connected." in app.text
+    assert "USB debugging" in app.text
+    assert "This computer" in [item.value for item in app.test.subheader]
+    assert "Cores on-line" in app.text
+
+
+def test_a_server_that_does_not_answer_is_a_sentence(open_page):
+    assert "adb server" in open_page("devices").text
+
+
+def test_every_button_that_takes_long_says_how_long(open_page):
+    labels = [button.label for button in open_page("devices").test.button]
+    assert any(label.startswith("Profile (about ") for label in labels)
+
+
+def test_a_phone_has_its_facts_its_checklist_and_the_state_of_this_moment(open_page, shared_phone, own_server):
+    app = open_page("devices")
+    assert shared_phone.preset.name in [item.value.replace("\\", "") for item in app.test.subheader]
+    assert "virtual" in app.text
+    assert f"QTI {shared_phone.preset.soc}" in app.text
+    assert "Runs arm64-v8a programs." in app.text
+    assert "Nothing of ours lies on the phone yet." in app.text
+    assert "Battery temperature" in app.text
+    assert "Read from: getprop ro.build.version.release" in app.html
+
+
+def test_a_phone_that_waits_for_permission_says_what_to_do(open_page, start_phone, own_server):
+    phone = start_phone("mi14")
+    phone.fault("unauthorized")
+    app = open_page("devices")
+    assert "Allow" in app.text or "allow" in app.text
+    assert "Not looked at yet." in app.text
+
+
+def test_a_profile_is_measured_at_a_click_and_can_be_cancelled(open_page, workspace, monkeypatch):
+    app = open_page("devices")
+    label = next(button.label for button in app.test.button if button.label.startswith("Profile ("))
+    app.press(label)
+    calibration = next(iter(ui_devices._calibrations(str(workspace.folders.root)).values()))
+    assert calibration.over.wait(30)
+    app.run()
+    assert calibration.profile is not None or calibration.problem in app.text
