@@ -2,12 +2,11 @@
 
 import streamlit as st
 
-from as2d_core.gates import Gates
 from as2d_core.runner.sensors import Sensors
 from dashboard import ui
-from dashboard.services.calibration import PHONE_WINDOWS, Calibration, CalibrationForm, expected_of, start
+from dashboard.services.calibration import Calibration, CalibrationForm, expected_of, phone_form, start
 from dashboard.services.devices import DeviceStatus, device_history, find_device
-from dashboard.services.phones import (
+from dashboard.services.phone_looks import (
     ListedPhone,
     PhoneList,
     PhoneLook,
@@ -33,6 +32,7 @@ from dashboard.views.heading import badge_html
 from dashboard.views.numbers import badge
 from dashboard.views.progress import progress_info
 from dashboard.views.run_labels import short_run_label
+from dashboard.views.text import label
 from datastore.queries import row_as_json
 from device_bridge.errors import DeviceError, UnknownDeviceError
 from device_bridge.jobs import Job
@@ -124,16 +124,10 @@ def _phone_state(workspace: Workspace, listed: ListedPhone, look: PhoneLook) -> 
     st.html(readiness_html(look.readiness, ui.theme()))
     device = _known_device(workspace, listed)
     if device is not None:
-        _work(workspace, device, phone_form(listed))
+        _work(workspace, device, phone_form(listed.id))
     if is_ours(listed.id) and st.button("Stop this virtual phone", key=f"stop-{listed.id}"):
         stop_virtual_phone(listed.id)
         st.rerun()
-
-
-def phone_form(listed: ListedPhone) -> CalibrationForm:
-    """What the button measures on a phone: one long window, with the paper's conditions before each episode."""
-    safe = "".join(c if c.isalnum() else "-" for c in listed.id).strip("-")
-    return CalibrationForm(f"phone-{safe}", listed.id, windows=PHONE_WINDOWS, gates=Gates())
 
 
 def _known_device(workspace: Workspace, listed: ListedPhone) -> DeviceStatus | None:
@@ -157,9 +151,9 @@ def _work(workspace: Workspace, device: DeviceStatus, form: CalibrationForm) -> 
         _measured(calibration)
     known = form.profile_id in profile_ids(workspace.folders)
     with st.container(horizontal=True, vertical_alignment="center"):
-        label = "Profile again" if known else "Profile"
+        verb = "Profile again" if known else "Profile"
         pressed = st.button(
-            f"{label} ({wait_text(expected_of(workspace, form))})", key=f"profile-{device.id}", type="primary"
+            f"{verb} ({wait_text(expected_of(workspace, form))})", key=f"profile-{device.id}", type="primary"
         )
         ui.link(ui.REQUEST, "Run a request", icon=":material/mic:", device=device.id)
         if known:
@@ -225,8 +219,6 @@ def _history(workspace: Workspace, keys: tuple[str, ...]) -> None:
 
 
 def _address(listed: ListedPhone) -> str:
-    from dashboard.views.text import label
-
     return label(f"{listed.entry.serial} · {listed.entry.state}", 120)
 
 

@@ -4,6 +4,7 @@ The runs of one calibration share a group. What any of them measured counts, als
 starting it again measures what is missing. A width that fails is left out, and the rest goes on by itself.
 """
 
+import re
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -126,6 +127,16 @@ class CalibrationForm:
             "offsets_tokens": list(self.offsets_tokens),
             "profile": self.profile_id,
         }
+
+
+def phone_profile_id(phone_id: str) -> str:
+    """Name of the profile of a phone; letters and digits of its id."""
+    return f"phone-{re.sub('[^A-Za-z0-9]+', '-', phone_id).strip('-')}"
+
+
+def phone_form(phone_id: str) -> CalibrationForm:
+    """What is measured on a phone: one long window, with the paper's conditions before each episode."""
+    return CalibrationForm(phone_profile_id(phone_id), phone_id, windows=PHONE_WINDOWS, gates=Gates())
 
 
 def start_calibration(

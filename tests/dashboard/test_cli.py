@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+from virtual_phones import free_port
 
 from dashboard.cli import build_parser, main
 
@@ -249,3 +250,21 @@ def test_the_bundled_models_are_listed(data_folder, as2d):
 def test_a_bundled_model_is_checked_in_a_child(data_folder, as2d):
     code, out, _ = as2d("models", "check", "demo-drafter")
     assert (code, out["probe"]["backend"]) == (0, "cpu")
+
+
+def test_devices_lists_this_computer_and_the_phones_with_their_facts(as2d, own_adb, shared_phone, monkeypatch):
+    monkeypatch.setenv("AS2D_ADB_SERVERS", str(own_adb.server))
+    code, out, _ = as2d("devices")
+    assert code == 0
+    computer, *phones = out["devices"]
+    assert computer["id"] == "this-computer"
+    phone = next(item for item in phones if item["id"] == shared_phone.phone.id)
+    assert (phone["virtual"], phone["ready"]) == (True, False)
+    assert phone["facts"]["how"]["soc"] == "getprop ro.soc.model"
+    assert [check["key"] for check in phone["checks"]][0] == "phone"
+
+
+def test_devices_without_an_adb_server_says_so_and_lists_this_computer(as2d, monkeypatch):
+    monkeypatch.setenv("AS2D_ADB_SERVERS", f"127.0.0.1:{free_port()}")
+    code, out, _ = as2d("devices")
+    assert (code, len(out["devices"]), len(out["problems"])) == (0, 1, 1)

@@ -1,0 +1,57 @@
+"""``as2d phone profile``: measure what every operation costs on a phone, and keep it as a profile."""
+
+import argparse
+from typing import Any
+
+from as2d_core.gates import Gates
+from dashboard.cli_calibrate import measure
+from dashboard.cli_output import Answer, command
+from dashboard.services.calibration import PHONE_WINDOWS, CalibrationForm, phone_profile_id
+from device_bridge.adb import configured_servers, pick_phone
+
+
+def register(actions: Any) -> None:
+    """Add the command to the group ``phone``."""
+    parser = command(
+        actions,
+        "profile",
+        "measure what every operation costs on a phone",
+        "as2d phone profile --phone 8f3a12",
+        "Sweep the verification widths at three offsets, idle and beside the drafter, the drafter's own operations and "
+        "whole requests, one warm-up and five repetitions each, in interleaved order. Before each episode the phone "
+        "rests and its conditions are checked. Interrupted, it goes on with what is missing when it is started again.",
+    )
+    parser.add_argument("--phone", metavar="PHONE", help="id, serial or model; not needed when there is only one")
+    parser.add_argument("--repetitions", metavar="N", type=int, default=5, help="formal repetitions (default: 5)")
+    parser.add_argument("--profile", metavar="ID", help="name of the profile (default: made from the phone's id)")
+    parser.add_argument("--target", metavar="DIR", help="target model: a folder, or an id of `as2d models list`")
+    parser.add_argument("--drafter", metavar="DIR", help="drafter model")
+    parser.add_argument("--fresh", action="store_true", help="measure everything again after an interruption")
+    parser.add_argument("--rest", metavar="S", type=float, default=15.0, help="rest before an episode (default: 15 s)")
+    parser.add_argument("--ceiling-mhz", metavar="MHZ", type=float, help="least frequency ceiling that is waited for")
+    parser.add_argument("--ceiling-core", metavar="N", type=int, help="core of --ceiling-mhz (default: the fastest)")
+    parser.add_argument("--max-battery", metavar="C", type=float, default=40.0, help="warmest battery (default: 40 °C)")
+    parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
+    parser.set_defaults(command=phone_profile)
+
+
+def phone_profile(options: argparse.Namespace) -> Answer:
+    """Measure, wait, and show the profile."""
+    phone = pick_phone(configured_servers(), options.phone)
+    gates = Gates(
+        rest_s=options.rest,
+        ceiling_mhz=options.ceiling_mhz,
+        ceiling_core=options.ceiling_core,
+        max_battery_c=options.max_battery,
+    )
+    form = CalibrationForm(
+        options.profile or phone_profile_id(phone.id),
+        phone.id,
+        options.repetitions,
+        PHONE_WINDOWS,
+        target=options.target,
+        drafter=options.drafter,
+        gates=gates,
+        resume=not options.fresh,
+    )
+    return measure(form, quiet=options.quiet)

@@ -1,0 +1,117 @@
+"""Cards of devices: unknown says so, alarms are marked by more than colour, foreign text stays text."""
+
+import pytest
+
+from as2d_core.records import Telemetry
+from dashboard.views.device_cards import (
+    computer_gauges,
+    computer_rows,
+    facts_html,
+    gauges_html,
+    phone_gauges,
+    phone_rows,
+    readiness_html,
+    wait_text,
+)
+from dashboard.views.theme import theme_named
+from device_bridge.facts import Fact, PhoneFacts
+from device_bridge.setup.checks import Check, Readiness, State
+
+THEME = theme_named("light")
+
+
+def facts(**values):
+    return PhoneFacts({name: Fact(name, value, f"read {name}") for name, value in values.items()})
+
+
+def by_name(rows):
+    return {row.name: row for row in rows}
+
+
+def test_what_a_phone_does_not_say_is_unknown_and_says_what_was_asked():
+    rows = by_name(phone_rows(facts(opencl=None)))
+    assert {row.value for row in rows.values()} == {"unknown"}
+    assert rows["OpenCL"].how == "Read from: read opencl"
+
+
+def test_facts_are_told_in_a_readers_words():
+    rows = by_name(
+        phone_rows(
+            facts(
+                maker="Xiaomi",
+                model="23117RK66C",
+                android="16",
+                api_level=36,
+                memory_bytes=11_700_000_000,
+                memory_available_bytes=6_440_000_000,
+                gpu="Adreno 750",
+                gpu_driver="0762.36.1",
+                abis=("arm64-v8a", "armeabi-v7a"),
+            )
+        )
+    )
+    assert rows["Model"].value == "Xiaomi 23117RK66C"
+    assert rows["System"].value == "Android 16, API 36"
+    assert rows["Memory"].value == "6.44 GB available of 11.7 GB"
+    assert rows["Graphics"].value == "Adreno 750, driver 0762.36.1"
+    assert rows["Runs"].value == "arm64-v8a, armeabi-v7a"
+
+
+def test_a_library_without_a_version_is_present():
+    rows = by_name(phone_rows(facts(opencl=None, opencl_library="/vendor/lib64/libOpenCL.so")))
+    assert rows["OpenCL"].value == "present, version unknown"
+
+
+def test_what_a_phone_calls_itself_is_never_markup():
+    html = facts_html(phone_rows(facts(maker="<b>x</b>", model='"><script>')), THEME)
+    assert "<b>" not in html
+    assert "<script>" not in html
+
+
+def test_a_hot_phone_is_marked_by_a_sign_too():
+    gauges = {gauge.name: gauge for gauge in phone_gauges(facts(thermal_status=3, battery_temperature_c=44.0))}
+    assert gauges["Thermal status"].value == "severe"
+    assert gauges["Thermal status"].alarming
+    assert gauges["Battery temperature"].alarming
+    assert "severe !" in gauges_html(gauges.values(), THEME)
+
+
+def test_readings_that_are_not_there_are_not_available_and_alarm_nobody():
+    gauges = phone_gauges(facts())
+    assert {gauge.value for gauge in gauges} == {"n/a"}
+    assert not any(gauge.alarming for gauge in gauges)
+
+
+def test_cores_are_written_as_ranges():
+    gauges = {gauge.name: gauge.value for gauge in phone_gauges(facts(online=(0, 1, 2, 4, 6, 7)))}
+    assert gauges["Cores on-line"] == "0–2, 4, 6–7"
+
+
+def test_a_computer_shows_the_sensors_it_has():
+    gauges = {gauge.name: gauge.value for gauge in computer_gauges(Telemetry(0, core_mhz=(900.0, None, 2500.0)))}
+    assert gauges == {"Cores on-line": "n/a", "Fastest core": "2500 MHz"}
+
+
+def test_a_computer_of_which_nothing_is_known_says_so():
+    assert {row.value for row in computer_rows({})} == {"unknown"}
+
+
+def test_a_checklist_tells_states_apart_without_colour_and_shows_what_to_do():
+    readiness = Readiness(
+        "p",
+        (
+            Check("a", "Connected", State.OK, "Through here."),
+            Check("b", "Free space", State.WRONG, "0.1 GB free.", "Delete something."),
+            Check("c", "Set up", State.NOT_TRIED, "Not looked at yet."),
+        ),
+    )
+    html = readiness_html(readiness, THEME)
+    assert [html.count(mark) for mark in "✓✕○"] == [1, 1, 1]
+    assert "Delete something." in html
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.2, "about 1 s"), (45, "about 45 s"), (840, "about 14 min"), (9000, "about 2.5 h")]
+)
+def test_a_wait_is_told_in_round_figures(seconds, text):
+    assert wait_text(seconds) == text
