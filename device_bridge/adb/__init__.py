@@ -3,12 +3,15 @@
 from device_bridge.adb.commands import command, script
 from device_bridge.adb.phone import AdbPhone, Output
 from device_bridge.adb.servers import AdbServer, PhoneEntry, configured_servers, list_phones, pick_phone
+from device_bridge.adb.tracking import Seen, Tracker
 
 __all__ = [
     "AdbPhone",
     "AdbServer",
     "Output",
     "PhoneEntry",
+    "Seen",
+    "Tracker",
     "command",
     "configured_servers",
     "list_phones",

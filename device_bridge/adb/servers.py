@@ -3,7 +3,7 @@
 import os
 import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -157,7 +157,7 @@ class PhoneEntry:
     serial: str
     state: str
     """``device`` when it is ready; else ``offline``, ``unauthorized`` and so on."""
-    details: dict[str, str] = field(default_factory=dict)
+    details: Mapping[str, str] = field(default_factory=dict)
     """``model``, ``product``, ``device``, ``transport_id`` and what else the server says."""
 
     @property

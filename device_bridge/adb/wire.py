@@ -1,6 +1,7 @@
 """What does an adb server understand? Requests with a length in hexadecimal, answered by OKAY or FAIL."""
 
 import re
+import selectors
 import socket
 import time
 from typing import Self
@@ -130,6 +131,12 @@ class Wire:
             raise deadline.passed() from None
         except OSError as error:
             raise lost(str(error.strerror or error)) from None
+
+    def wait_readable(self, timeout_s: float) -> bool:
+        """Whether something comes, or the other side hangs up, within the time."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.socket, selectors.EVENT_READ)
+            return bool(selector.select(timeout_s))
 
     def receive(self, size: int, deadline: Deadline) -> bytes:
         """Exactly ``size`` bytes.
