@@ -15,7 +15,7 @@ from dashboard.services.phone_looks import (
     look_at,
     phone_conditions,
 )
-from dashboard.services.profiles import profile_ids
+from dashboard.services.profiles import load_profile, profile_ids
 from dashboard.services.virtual_phones import is_ours, start_virtual_phone, stop_virtual_phone, virtual_presets
 from dashboard.services.workspace import Workspace
 from dashboard.views.device_cards import (
@@ -33,6 +33,7 @@ from dashboard.views.numbers import badge
 from dashboard.views.progress import progress_info
 from dashboard.views.run_labels import short_run_label
 from dashboard.views.text import label
+from dashboard.views.width_savings import width_savings_figure, width_savings_info
 from datastore.queries import row_as_json
 from device_bridge.errors import DeviceError, UnknownDeviceError
 from device_bridge.jobs import Job
@@ -158,10 +159,25 @@ def _work(workspace: Workspace, device: DeviceStatus, form: CalibrationForm) -> 
         ui.link(ui.REQUEST, "Run a request", icon=":material/mic:", device=device.id)
         if known:
             ui.link(ui.BUDGETS, "Budgets with its profile", icon=":material/tune:", profile=form.profile_id)
+    if known:
+        _savings(workspace, form.profile_id)
     if pressed:
         with ui.guarded(), st.spinner("Preparing the measurement"):
             _calibrations(str(workspace.folders.root))[device.id] = start(workspace, form)
             st.rerun()
+
+
+def _savings(workspace: Workspace, profile_id: str) -> None:
+    """Figure 8 of the paper for this device."""
+    with st.expander("What wider verifications save here"), ui.guarded():
+        profile = load_profile(workspace.folders, profile_id)
+        ui.sentence(
+            f"Kept {profile.created_at[:16].replace('T', ' ')} UTC: {profile.stability.verdict}, "
+            f"{profile.stability.reason}. Bars: one standard deviation of a call."
+        )
+        if profile.failed_width is not None:
+            ui.sentence(f"Width {profile.failed_width} failed: {profile.failed_reason}")
+        ui.chart(width_savings_figure(width_savings_info(profile), ui.theme()), f"savings-{profile_id}")
 
 
 def _calibrating(calibration: Calibration) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from as2d_core.engines.mnn import MnnModel
+from as2d_core.errors import EngineError
 from as2d_core.records import SelfTest
 
 MAX_WIDTH = 16
@@ -45,7 +46,7 @@ def find_exact_widths(
 
     Where no two widths agree bit for bit, only plain K = 1 is exact (speculation is then refused).
     """
-    model.warm_up(range(1, max_width + 1))
+    max_width = _widest(model, max_width)
     model.read(PROMPT)
     tokens = _continuation(model, OFFSETS[-1] + max_width + 1)
     differences = dict.fromkeys(range(1, max_width + 1), 0)
@@ -79,6 +80,19 @@ def find_exact_widths(
     step = max(classes, key=lambda s: (len(classes[s]), -s))
     model.clear()
     return WidthReport(step, classes[step], classes, differences, rows_seen)
+
+
+def _widest(model: MnnModel, most: int) -> int:
+    """Largest width such that every width up to it runs at all; what a wider one says is left to a calibration."""
+    for width in range(1, most + 1):
+        try:
+            model.warm_up([width])
+        except EngineError:
+            if width == 1:
+                raise
+            model.clear()
+            return width - 1
+    return most
 
 
 def as_event(report: WidthReport, model: MnnModel, cpu: str) -> SelfTest:

@@ -2,10 +2,14 @@
 
 import os
 import platform
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from shutil import which
 from typing import Any
+
+from as2d_core.runner.sensors import ask_system
 
 
 @cache
@@ -24,7 +28,40 @@ def device_facts() -> dict[str, Any]:
         import psutil
 
         facts["ram_bytes"] = psutil.virtual_memory().total
+    facts |= _android_facts()
     return {k: v for k, v in facts.items() if v not in (None, "")}
+
+
+def android_facts(properties: Mapping[str, str]) -> dict[str, Any]:
+    """What a phone's properties say for the header of its runs; a virtual phone says so in its name, too."""
+    model = properties.get("ro.product.model")
+    if not model:
+        return {}
+    virtual = properties.get("ro.as2d.virtual") == "1"
+    name = properties.get("ro.product.marketname") or model
+    api = properties.get("ro.build.version.sdk", "")
+    soc = [properties.get("ro.soc.manufacturer"), properties.get("ro.soc.model")]
+    return {
+        "name": f"{name} (virtual)" if virtual else name,
+        "model": model,
+        "maker": properties.get("ro.product.manufacturer"),
+        "system": "Android",
+        "release": properties.get("ro.build.version.release"),
+        "api_level": int(api) if api.isdecimal() else None,
+        "security_patch": properties.get("ro.build.version.security_patch"),
+        "soc": " ".join(filter(None, soc)),
+        "virtual": virtual or None,
+    }
+
+
+def _android_facts() -> dict[str, Any]:
+    """Empty on what is no phone."""
+    names = ("ro.product.model", "ro.product.marketname", "ro.product.manufacturer", "ro.build.version.release")
+    more = ("ro.build.version.sdk", "ro.build.version.security_patch", "ro.soc.manufacturer", "ro.soc.model")
+    if which("getprop") is None:
+        return {}
+    asked = (*names, *more, "ro.as2d.virtual")
+    return android_facts({name: ask_system(["getprop", name]).strip() for name in asked})
 
 
 @cache

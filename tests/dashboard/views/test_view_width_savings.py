@@ -1,0 +1,41 @@
+"""Figure 8 for a measured profile: equation 2, its bars, and the width that failed."""
+
+from dataclasses import replace
+
+import pytest
+
+from as2d_core.profiles.catalogue import load_profile
+from as2d_core.profiles.profile import Spread
+from dashboard.views.theme import theme_named
+from dashboard.views.width_savings import width_savings_figure, width_savings_info
+
+
+@pytest.fixture
+def profile():
+    spread = {
+        "width_ms.1": Spread.of((10.0, 10.0)),
+        "width_ms.2": Spread.of((11.0, 13.0)),
+        "width_ms.4": Spread.of((16.0,)),
+    }
+    return replace(load_profile("k70"), spread=spread, argmax_widths=(1, 2), failed_width=5, failed_reason="shape")
+
+
+def test_savings_follow_equation_2_and_bars_have_its_scale(profile):
+    two, four = width_savings_info(profile).savings
+    assert (two.saving_percent, four.saving_percent) == pytest.approx((40.0, 60.0))
+    assert two.bar_percent == pytest.approx(100 * 2**0.5 / 20)
+    assert four.bar_percent is None
+    assert (two.same_tokens, four.same_tokens) == (True, False)
+
+
+def test_the_figure_marks_the_width_that_failed_and_hollows_what_differs(profile):
+    theme = theme_named("dark")
+    figure = width_savings_figure(width_savings_info(profile), theme)
+    assert "K = 5 failed" in figure.layout.annotations[0].text
+    assert figure.data[0].marker.color == (theme.role("target"), theme.background)
+
+
+def test_a_profile_without_single_calls_says_so(profile):
+    info = width_savings_info(replace(profile, spread={}))
+    assert info.savings == ()
+    assert "no single calls" in width_savings_figure(info, theme_named("light")).layout.annotations[0].text
