@@ -25,6 +25,7 @@ from dashboard import (
     cli_headroom,
     cli_models,
     cli_oracle,
+    cli_phone,
     cli_profile,
     cli_published,
     cli_replay,
@@ -53,6 +54,7 @@ COMMANDS = (
     cli_published,
     cli_store,
     cli_models,
+    cli_phone,
     cli_bundle,
 )
 FAILED, NOT_UNDERSTOOD, CRASHED, INTERRUPTED = 1, 2, 70, 130

@@ -1,0 +1,126 @@
+"""``as2d phone``: make a phone ready, find out why it is not, and leave it as it was."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from as2d_core.errors import ModelError
+from dashboard.cli_output import Answer, Progress, command
+from dashboard.services.phones import (
+    clean_phone,
+    meant_phone,
+    place_native_runner,
+    set_phone_up,
+    wanted_on_phone,
+)
+from dashboard.services.workspace import user_folders
+from device_bridge.adb import AdbPhone, configured_servers
+from device_bridge.errors import DeviceError
+from device_bridge.setup.checks import Check, State
+from device_bridge.setup.doctor import doctor
+from device_bridge.setup.readiness import from_error
+
+MARKS = {State.OK: "✓", State.WRONG: "✗", State.NOT_TRIED: "·"}
+
+
+def register(commands: Any) -> None:
+    """Add the group."""
+    parser = commands.add_parser("phone", help="a phone over adb: setup, doctor, clean")
+    actions = parser.add_subparsers(title="actions", required=True, metavar="ACTION")
+    setup = command(actions, "setup", "bring everything that is missing to a phone and try it", "as2d phone setup")
+    _add_phone(setup)
+    _add_models(setup)
+    setup.add_argument("--no-probe", action="store_true", help="do not try the models there")
+    setup.add_argument("--runner", metavar="FILE", type=Path, help="bring this native runner there, and nothing else")
+    setup.set_defaults(command=phone_setup)
+    examine = command(actions, "doctor", "try every link from the cable to a forward pass", "as2d phone doctor")
+    _add_phone(examine)
+    _add_models(examine)
+    examine.set_defaults(command=phone_doctor)
+    clean = command(
+        actions,
+        "clean",
+        "remove from a phone what earlier versions have left",
+        "as2d phone clean --all",
+        "Remove earlier versions of what runs there, and models other than the chosen pair.",
+    )
+    _add_phone(clean)
+    clean.add_argument("--all", action="store_true", help="remove everything of ours, the streams of runs included")
+    clean.set_defaults(command=phone_clean)
+
+
+def phone_setup(options: argparse.Namespace) -> Answer:
+    """Place what is missing, try it."""
+    progress = Progress(quiet=options.json)
+    try:
+        entry = meant_phone(options.phone)
+        if options.runner:
+            done = place_native_runner(entry, options.runner, progress.say)
+        else:
+            done = set_phone_up(user_folders(), entry, options.model, probe=not options.no_probe, say=progress.say)
+    finally:
+        progress.done()
+    said = done.description
+    versions = ", ".join(f"{name} {version}" for name, version in said.versions.items())
+    lines = [f"{entry.name} is ready: the {said.runner} runner answers ({versions}; {', '.join(said.backends)})."]
+    for model in done.models:
+        probe = model.probe
+        tried = "not tried" if probe is None else f"loads in {probe.load_ms:.0f} ms there"
+        lines.append(f"{model.name}: {tried}")
+    lines.append(f"{done.sent_bytes / 1e6:.1f} MB were sent." if done.sent_bytes else "Everything was there already.")
+    return Answer({"phone": entry.id, "setup": done}, "\n".join(lines))
+
+
+def phone_doctor(options: argparse.Namespace) -> Answer:
+    """Try everything, say each as soon as it is known."""
+    checks: list[Check] = []
+    serial = options.phone or "no phone"
+    try:
+        wanted = wanted_on_phone(user_folders(), options.model)
+        entry = meant_phone(options.phone)
+        serial = entry.id
+        for check in doctor(AdbPhone(entry.server, entry.serial), wanted, entry.name):
+            checks.append(check)
+            if not options.json:
+                print(_line(check), flush=True)
+    except ModelError as error:
+        checks.append(from_error("model", error, "Model"))
+    except DeviceError as error:
+        server = configured_servers()[0]
+        checks.append(from_error("phone", error, f"Phone at {server}"))
+    wrong = [check for check in checks if not check.ok]
+    document: dict[str, Any] = {"phone": serial, "checks": checks}
+    if wrong:
+        document["error"] = f"{wrong[0].found} {wrong[0].fix}".strip()
+    verdict = "Not everything works." if wrong else "Everything works."
+    return Answer(document, verdict, 1 if wrong else 0)
+
+
+def phone_clean(options: argparse.Namespace) -> Answer:
+    """Remove."""
+    entry = meant_phone(options.phone)
+    removed = clean_phone(user_folders(), entry, everything=options.all)
+    count = len(removed.folders)
+    megabytes = f"{removed.freed_bytes / 1e6:.1f} MB"
+    text = (
+        f"Removed {count} {'folder' if count == 1 else 'folders'} from {entry.name}, {megabytes}."
+        if count
+        else f"There was nothing to remove on {entry.name}."
+    )
+    return Answer({"phone": entry.id, "removed": removed}, text)
+
+
+def _add_phone(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--phone", metavar="PHONE", help="id, serial or model; not needed when there is only one")
+
+
+def _add_models(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--model", metavar="MODEL", action="append", default=[],
+        help="id or folder; once for a target, twice for a target and a drafter (default: the pair of the settings)",
+    )  # fmt: skip
+
+
+def _line(check: Check) -> str:
+    fix = f" {check.fix}" if check.fix else ""
+    return f"{MARKS[check.state]} {check.title}: {check.found}{fix}"

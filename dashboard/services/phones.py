@@ -1,0 +1,87 @@
+"""Which phone is meant, what should be on it, and is it? For the command line and the pages."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from dashboard.services.models import resolve_model
+from dashboard.services.workspace import read_settings
+from datastore.locations import Folders
+from device_bridge.adb import AdbPhone, configured_servers, pick_phone
+from device_bridge.adb.servers import PhoneEntry
+from device_bridge.setup.checks import Check, Readiness
+from device_bridge.setup.cleaning import Removed, clean
+from device_bridge.setup.doctor import doctor
+from device_bridge.setup.readiness import check_readiness
+from device_bridge.setup.setup import Say, SetUp, set_up, set_up_native
+from device_bridge.setup.wanted import Wanted, wanted_now
+
+
+def meant_phone(wanted: str | None, *, start_server: bool = True) -> PhoneEntry:
+    """The phone a person means, ready to work.
+
+    Args:
+        wanted: id, serial or model; may be left out when there is only one.
+
+    Raises:
+        DeviceError: none, or more than one, is meant, or it is not ready.
+    """
+    servers = configured_servers()
+    if start_server and len(servers) == 1:
+        servers[0].ensure()
+    return pick_phone(servers, wanted)
+
+
+def phone_models(folders: Folders, names: Sequence[str] = ()) -> list[Path]:
+    """Folders of the models that go onto a phone: those named, else the pair that the settings name.
+
+    Raises:
+        UnknownNameError, ModelError: there is none of this name.
+    """
+    settings = read_settings(folders)
+    return [resolve_model(folders, name) for name in (names or (settings.target, settings.drafter))]
+
+
+def wanted_on_phone(folders: Folders, names: Sequence[str] = ()) -> Wanted:
+    """What a phone needs for these models.
+
+    Raises:
+        As ``phone_models``, and BundleError when the data folder cannot be written.
+    """
+    return wanted_now(folders.phone_bundles, phone_models(folders, names))
+
+
+def phone_readiness(folders: Folders, entry: PhoneEntry, names: Sequence[str] = ()) -> Readiness:
+    """Checklist of one phone, for its card. Raises as ``wanted_on_phone``."""
+    return check_readiness(phone_of(entry), wanted_on_phone(folders, names), entry.name)
+
+
+def set_phone_up(
+    folders: Folders, entry: PhoneEntry, names: Sequence[str] = (), *, probe: bool = True, say: Say = lambda _: None
+) -> SetUp:
+    """Bring everything that is missing to a phone. Raises as ``setup.set_up``."""
+    models = phone_models(folders, names)
+    return set_up(phone_of(entry), folders.phone_bundles, models, name=entry.name, probe=probe, say=say)
+
+
+def place_native_runner(entry: PhoneEntry, program: Path, say: Say = lambda _: None) -> SetUp:
+    """Bring a native runner to a phone. Raises as ``setup.set_up_native``."""
+    return set_up_native(phone_of(entry), program, say=say)
+
+
+def examine_phone(folders: Folders, entry: PhoneEntry, names: Sequence[str] = ()) -> Iterator[Check]:
+    """Every link from the cable to a forward pass, as it is tried. Raises as ``wanted_on_phone``."""
+    return doctor(phone_of(entry), wanted_on_phone(folders, names), entry.name)
+
+
+def clean_phone(folders: Folders, entry: PhoneEntry, *, everything: bool = False) -> Removed:
+    """Remove earlier versions from a phone, or everything of ours. Raises as ``cleaning.clean``."""
+    if everything:
+        return clean(phone_of(entry), everything=True)
+    wanted = wanted_on_phone(folders)
+    keep = [wanted.runtime_folder, wanted.core_folder, *wanted.model_folders]
+    return clean(phone_of(entry), [folder for folder in keep if folder])
+
+
+def phone_of(entry: PhoneEntry) -> AdbPhone:
+    """The phone behind an entry of a server's list."""
+    return AdbPhone(entry.server, entry.serial)
