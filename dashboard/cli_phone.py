@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from as2d_core.errors import ModelError
+from dashboard import cli_phone_profile
 from dashboard.cli_output import Answer, Progress, command
 from dashboard.services.phones import (
     clean_phone,
@@ -25,7 +26,7 @@ MARKS = {State.OK: "✓", State.WRONG: "✗", State.NOT_TRIED: "·"}
 
 def register(commands: Any) -> None:
     """Add the group."""
-    parser = commands.add_parser("phone", help="a phone over adb: setup, doctor, clean")
+    parser = commands.add_parser("phone", help="a phone over adb: setup, doctor, profile, clean")
     actions = parser.add_subparsers(title="actions", required=True, metavar="ACTION")
     setup = command(actions, "setup", "bring everything that is missing to a phone and try it", "as2d phone setup")
     _add_phone(setup)
@@ -47,6 +48,7 @@ def register(commands: Any) -> None:
     _add_phone(clean)
     clean.add_argument("--all", action="store_true", help="remove everything of ours, the streams of runs included")
     clean.set_defaults(command=phone_clean)
+    cli_phone_profile.register(actions)
 
 
 def phone_setup(options: argparse.Namespace) -> Answer:
