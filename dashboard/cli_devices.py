@@ -6,6 +6,7 @@ from typing import Any
 from as2d_core.runner.device import device_facts
 from dashboard.cli_output import Answer, command
 from dashboard.services.phone_looks import ListedPhone, PhoneLook, connected_phones, look_at
+from dashboard.services.workspace import user_folders
 from dashboard.views.device_cards import computer_rows, phone_rows
 from device_bridge.local import THIS_COMPUTER
 
@@ -26,7 +27,8 @@ def register(commands: Any) -> None:
 def devices(options: argparse.Namespace) -> Answer:  # noqa: ARG001
     """All of them."""
     found = connected_phones()
-    looks = [(phone, look_at(phone)) for phone in found.phones]
+    folders = user_folders()
+    looks = [(phone, look_at(folders, phone)) for phone in found.phones]
     computer = device_facts()
     document = {
         "devices": [

@@ -5,7 +5,7 @@ import streamlit as st
 from as2d_core.runner.sensors import Sensors
 from dashboard import ui
 from dashboard.services.calibration import Calibration, CalibrationForm, expected_of, phone_form, start
-from dashboard.services.devices import DeviceStatus, device_history, find_device
+from dashboard.services.devices import device_history, find_device
 from dashboard.services.phone_looks import (
     ListedPhone,
     PhoneList,
@@ -15,6 +15,7 @@ from dashboard.services.phone_looks import (
     look_at,
     phone_conditions,
 )
+from dashboard.services.phones import set_phone_up
 from dashboard.services.profiles import load_profile, profile_ids
 from dashboard.services.virtual_phones import is_ours, start_virtual_phone, stop_virtual_phone, virtual_presets
 from dashboard.services.workspace import Workspace
@@ -34,9 +35,11 @@ from dashboard.views.progress import progress_info
 from dashboard.views.run_labels import short_run_label
 from dashboard.views.text import label
 from dashboard.views.width_savings import width_savings_figure, width_savings_info
+from datastore.locations import Folders
 from datastore.queries import row_as_json
-from device_bridge.errors import DeviceError, UnknownDeviceError
+from device_bridge.errors import DeviceError
 from device_bridge.jobs import Job
+from device_bridge.setup.checks import Remedy
 
 WATCH_S, LIVE_S = 2.0, 1.0
 FACTS_S = 30.0
@@ -91,7 +94,7 @@ def computer(workspace: Workspace) -> None:
             st.html(facts_html(computer_rows(device.facts), ui.theme()))
         with state:
             st.fragment(_computer_now, run_every=LIVE_S)()
-            _work(workspace, device, CalibrationForm())
+            _work(workspace, device.id, CalibrationForm())
         _history(workspace, (device.key,))
 
 
@@ -99,7 +102,7 @@ def phone(workspace: Workspace, listed: ListedPhone) -> None:
     """The card of one phone."""
     with st.container(border=True, key=f"card-{listed.id}".replace(":", "-").replace("@", "-")):
         with st.spinner(f"Asking {listed.name}"):
-            look = _look(listed.id, listed.entry.state, listed)
+            look = _look(listed.id, listed.entry.state, workspace.folders, listed)
         name = (look.facts and (look.facts.value("name") or look.facts.value("model"))) or listed.name
         st.subheader(ui.plain(str(name)), anchor=False)
         marks = badge_html(badge("virtual"), ui.theme()) if look.virtual else ""
@@ -123,30 +126,39 @@ def _phone_state(workspace: Workspace, listed: ListedPhone, look: PhoneLook) -> 
         # While something is measured nobody asks the phone: the runner itself sends its readings.
         st.fragment(_phone_now, run_every=WATCH_S)(listed)
     st.html(readiness_html(look.readiness, ui.theme()))
-    device = _known_device(workspace, listed)
-    if device is not None:
-        _work(workspace, device, phone_form(listed.id))
+    if any(check.remedy is Remedy.SET_UP for check in look.readiness.missing):
+        _set_up(workspace, listed)
+    if look.readiness.ready or job is not None:
+        _work(workspace, listed.id, phone_form(listed.id))
     if is_ours(listed.id) and st.button("Stop this virtual phone", key=f"stop-{listed.id}"):
         stop_virtual_phone(listed.id)
         st.rerun()
 
 
-def _known_device(workspace: Workspace, listed: ListedPhone) -> DeviceStatus | None:
-    """The device that requests are given to; ``None`` while the phone is not set up."""
-    try:
-        return find_device(workspace, listed.id)
-    except UnknownDeviceError:
-        return None
+def _set_up(workspace: Workspace, listed: ListedPhone) -> None:
+    """The button that brings over what is missing, and what it says while it works."""
+    if not st.button("Set up", key=f"set-up-{listed.id}", type="primary", icon=":material/install_mobile:"):
+        return
+    with ui.guarded(), st.status("Setting the phone up", expanded=True) as status:
+        said = status.empty()
+
+        def say(sentence: str) -> None:
+            said.text(sentence)
+
+        set_phone_up(workspace.folders, listed.entry, say=say)
+        _look.clear()
+        st.rerun()
 
 
-def _work(workspace: Workspace, device: DeviceStatus, form: CalibrationForm) -> None:
+def _work(workspace: Workspace, device_id: str, form: CalibrationForm) -> None:
     """What runs there, or the buttons that start something."""
-    calibration = _calibrations(str(workspace.folders.root)).get(device.id)
+    calibration = _calibrations(str(workspace.folders.root)).get(device_id)
     if calibration is not None and not calibration.over.is_set():
         st.fragment(_calibrating, run_every=LIVE_S)(calibration)
         return
-    if device.job is not None:
-        st.fragment(_running, run_every=LIVE_S)(device.job)
+    job = workspace.jobs.active(device_id)
+    if job is not None:
+        st.fragment(_running, run_every=LIVE_S)(job)
         return
     if calibration is not None:
         _measured(calibration)
@@ -154,16 +166,16 @@ def _work(workspace: Workspace, device: DeviceStatus, form: CalibrationForm) -> 
     with st.container(horizontal=True, vertical_alignment="center"):
         verb = "Profile again" if known else "Profile"
         pressed = st.button(
-            f"{verb} ({wait_text(expected_of(workspace, form))})", key=f"profile-{device.id}", type="primary"
+            f"{verb} ({wait_text(expected_of(workspace, form))})", key=f"profile-{device_id}", type="primary"
         )
-        ui.link(ui.REQUEST, "Run a request", icon=":material/mic:", device=device.id)
+        ui.link(ui.REQUEST, "Run a request", icon=":material/mic:", device=device_id)
         if known:
             ui.link(ui.BUDGETS, "Budgets with its profile", icon=":material/tune:", profile=form.profile_id)
     if known:
         _savings(workspace, form.profile_id)
     if pressed:
         with ui.guarded(), st.spinner("Preparing the measurement"):
-            _calibrations(str(workspace.folders.root))[device.id] = start(workspace, form)
+            _calibrations(str(workspace.folders.root))[device_id] = start(workspace, form)
             st.rerun()
 
 
@@ -239,8 +251,8 @@ def _address(listed: ListedPhone) -> str:
 
 
 @st.cache_resource(ttl=FACTS_S, max_entries=32, show_spinner=False)
-def _look(phone_id: str, state: str, _listed: ListedPhone) -> PhoneLook:  # noqa: ARG001 - what the answer depends on
-    return look_at(_listed)
+def _look(phone_id: str, state: str, _folders: Folders, _listed: ListedPhone) -> PhoneLook:  # noqa: ARG001 - the key
+    return look_at(_folders, _listed)
 
 
 @st.cache_resource(show_spinner=False)

@@ -12,6 +12,7 @@ from typing import Self
 
 from device_bridge.adb.phone import AdbPhone
 from device_bridge.errors import DeviceError
+from device_bridge.sessions import SESSIONS
 from device_bridge.setup.layout import PHONE_ROOT
 
 FOLDER = f"{PHONE_ROOT}/stay-awake"
@@ -49,7 +50,7 @@ while [ -f "$1/old" ]; do
   sleep 5
   busy=
   for file in "$4"/*/pid; do
-    [ -f "$file" ] && kill -0 "$(cat "$file")" 2>/dev/null && busy=1
+    [ -f "$file" ] && read -r pid rest < "$file" && kill -0 "$pid" 2>/dev/null && busy=1
   done
   age=$(( $(date +%s) - $(stat -c %Y "$1/lease" 2>/dev/null || echo 0) ))
   [ -z "$busy" ] && [ "$age" -gt "$3" ] && put_back "$1" "$2"
@@ -64,11 +65,11 @@ _END = _PUT_BACK + 'put_back "$1" "$2"'
 class StayAwake:
     """Keeps a phone's screen from going off while it is plugged in, for as long as the block lasts."""
 
-    def __init__(self, phone: AdbPhone, jobs_folder: str = f"{PHONE_ROOT}/jobs", lease_s: int = LEASE_S) -> None:
+    def __init__(self, phone: AdbPhone, jobs_folder: str = SESSIONS, lease_s: int = LEASE_S) -> None:
         """Prepare it; nothing happens before the block is entered.
 
         Args:
-            jobs_folder: folder on the phone with one folder a job, each with its process id in ``pid``.
+            jobs_folder: folder on the phone with one folder a session, each with its process id in ``pid``.
             lease_s: time after which the phone helps itself when nobody renews and no job runs.
         """
         self._phone, self._jobs_folder, self._lease_s = phone, jobs_folder, lease_s

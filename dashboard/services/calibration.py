@@ -245,6 +245,8 @@ def _requests(workspace: Workspace, form: CalibrationForm) -> list[Request]:
     for order, window_id in enumerate(form.windows):
         run = RunForm(method="as2d", window_id=window_id, target=form.target, drafter=form.drafter)
         request = build_request(workspace, run)
+        if form.device_id != THIS_COMPUTER:  # which widths are exact is a property of the processor
+            request = replace(request, target=replace(request.target, exact_widths=None))
         made.append(
             replace(request, method="calibrate", budget=None, options=form.options(), order=order, gates=form.gates)
         )

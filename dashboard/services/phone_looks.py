@@ -3,14 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from as2d_core.errors import As2dError
 from as2d_core.records import Telemetry
 from as2d_core.runner.sensors import Sensors
+from dashboard.services.phones import phone_readiness
+from datastore.locations import Folders
 from device_bridge.adb import AdbPhone, AdbServer, PhoneEntry, configured_servers, list_phones
 from device_bridge.errors import DeviceError
 from device_bridge.facts import PhoneFacts, read_conditions, read_facts
 from device_bridge.setup.checks import Readiness
-from device_bridge.setup.first_look import first_look
-from device_bridge.setup.layout import RUNTIMES
+from device_bridge.setup.readiness import from_error
 
 ASK_S = 10.0
 
@@ -63,17 +65,19 @@ def connected_phones(servers: Sequence[AdbServer] | None = None) -> PhoneList:
     return PhoneList(listed, tuple(str(error) for error in errors))
 
 
-def look_at(phone: ListedPhone) -> PhoneLook:
+def look_at(folders: Folders, phone: ListedPhone) -> PhoneLook:
     """Facts and readiness of one phone; a phone that does not answer has a sentence instead."""
+    try:
+        readiness = phone_readiness(folders, phone.entry)
+    except As2dError as error:
+        readiness = Readiness(phone.id, (from_error("model", error, "Models"),))
     if not phone.ready:
-        return PhoneLook(None, first_look(phone.entry, None))
+        return PhoneLook(None, readiness)
     adb = AdbPhone(phone.entry.server, phone.entry.serial)
     try:
-        facts = read_facts(lambda text: _ask(adb, text))
-        runtimes = tuple(_ask(adb, f"ls {RUNTIMES}").split())
+        return PhoneLook(read_facts(lambda text: _ask(adb, text)), readiness)
     except DeviceError as error:
-        return PhoneLook(None, first_look(phone.entry, None), str(error))
-    return PhoneLook(facts, first_look(phone.entry, facts, runtimes))
+        return PhoneLook(None, readiness, str(error))
 
 
 def phone_conditions(phone: ListedPhone) -> PhoneFacts:

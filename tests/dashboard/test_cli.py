@@ -261,7 +261,7 @@ def test_devices_lists_this_computer_and_the_phones_with_their_facts(as2d, own_a
     phone = next(item for item in phones if item["id"] == shared_phone.phone.id)
     assert (phone["virtual"], phone["ready"]) == (True, False)
     assert phone["facts"]["how"]["soc"] == "getprop ro.soc.model"
-    assert phone["checks"][0]["key"] == "phone"
+    assert phone["checks"][0]["key"] == "server"
 
 
 def test_devices_without_an_adb_server_says_so_and_lists_this_computer(as2d, monkeypatch):
