@@ -6,6 +6,7 @@ from typing import Any
 
 from dashboard.cli_output import Answer, command, number, opened, table
 from dashboard.cli_run import figures
+from dashboard.services.exports import write_trace
 from dashboard.services.runs import RunFilter, RunRow, count_runs, get_run, list_runs, run_details
 from datastore.export import export_file
 from datastore.queries import row_as_json
@@ -26,6 +27,7 @@ def register(commands: Any) -> None:
     parser.set_defaults(command=runs)
     parser = command(commands, "show", "show one run", "as2d show 20260915-1", "Show one run and its figures.")
     parser.add_argument("run_id", metavar="RUN", help="id of a run, or a unique beginning of it")
+    parser.add_argument("--trace", metavar="FILE", type=Path, help="write a trace for ui.perfetto.dev, as JSON")
     parser.set_defaults(command=show)
 
 
@@ -71,6 +73,9 @@ def show(options: argparse.Namespace) -> Answer:
     """One run."""
     workspace = opened()
     row = get_run(workspace, options.run_id)
+    if options.trace is not None:
+        path = write_trace(workspace, [row.run_id], options.trace)
+        return Answer({"run": row.run_id, "file": path}, f"Written: {path} (open it in ui.perfetto.dev)")
     details = run_details(workspace, row.run_id)
     document = {**row_as_json(row), **figures(workspace, row), "group": [item.run_id for item in details.group]}
     shown = {

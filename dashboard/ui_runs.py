@@ -10,6 +10,7 @@ from as2d_core.errors import As2dError
 from as2d_core.records import METHODS, OPERATIONS, STATUSES
 from dashboard import ui, ui_cache, ui_state
 from dashboard.services import runs
+from dashboard.services.exports import export_matching
 from dashboard.services.runs import RunFilter, RunRow
 from dashboard.services.workspace import Workspace
 from dashboard.views import numbers
@@ -34,7 +35,7 @@ ORDERS: dict[str, tuple[str, bool]] = {
 }
 LAST = ("Device", "Run")
 """Columns that give way where there is little room."""
-FORMATS = {"csv": "CSV", "parquet": "Parquet", "ndjson": "NDJSON logs"}
+FORMATS = {"csv": "CSV", "parquet": "Parquet", "ndjson": "NDJSON logs", "trace": "Perfetto trace"}
 
 
 def asked_for(workspace: Workspace) -> RunFilter:
@@ -154,10 +155,11 @@ def _export(workspace: Workspace, where: RunFilter, chosen: Sequence[RunRow]) ->
             f"Export {what} as", list(FORMATS), default="csv", format_func=FORMATS.__getitem__, key="export-format"
         )
         scope = RunFilter(run_ids=names) if names else where
-        suffix = {"ndjson": "ndjson" if len(names) == 1 else "zip"}.get(kind or "csv", kind or "csv")
+        suffixes = {"ndjson": "ndjson" if len(names) == 1 else "zip", "trace": "trace.json"}
+        suffix = suffixes.get(kind or "csv", kind or "csv")
         st.download_button(
             "Export",
-            lambda: runs.export_runs(workspace, scope, kind or "csv").data,
+            lambda: export_matching(workspace, scope, kind or "csv").data,
             f"as2d-runs.{suffix}",
             icon=":material/download:",
         )

@@ -8,6 +8,7 @@ import streamlit as st
 from as2d_core.profiles.profile import Profile
 from as2d_core.records import METHODS, RunRecord
 from dashboard import ui, ui_cache, ui_state
+from dashboard.reports.trace import trace_json
 from dashboard.services.budgets import open_corpus
 from dashboard.services.profiles import load_profile, measured_profile
 from dashboard.services.references import reference_tps
@@ -108,6 +109,18 @@ def stop_if_empty(info: TimelineInfo) -> None:
             "error" if info.status == "failed" else "empty", info.empty, "The log holds everything that was written."
         )
         st.stop()
+
+
+def trace_button(record: RunRecord) -> None:
+    """The run for other viewers of traces."""
+    st.download_button(
+        "Trace",
+        lambda: trace_json([record]),
+        f"{record.run_id}.trace.json",
+        "application/json",
+        icon=":material/download:",
+        help="For ui.perfetto.dev or chrome://tracing: both lanes, rounds, and arrows from publications to rounds.",
+    )
 
 
 def words(record: RunRecord) -> None:

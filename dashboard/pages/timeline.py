@@ -14,9 +14,11 @@ shown = ui_timeline.choose(workspace)
 info = shown.timeline
 window, selected = ui_timeline.window(info), ui_timeline.selected_round(info)
 
-heading, files = st.columns([8, 1], vertical_alignment="center")
+heading, files = st.columns([7, 2], vertical_alignment="center")
 heading.html(heading_html(heading_info(info, shown.target_only_tps), theme))
-files.download_button("Log", shown.log, f"{info.run_id}.ndjson", "application/x-ndjson", icon=":material/download:")
+with files.container(horizontal=True, horizontal_alignment="right"):
+    st.download_button("Log", shown.log, f"{info.run_id}.ndjson", "application/x-ndjson", icon=":material/download:")
+    ui_timeline.trace_button(shown.record)
 
 ui_timeline.stop_if_empty(info)
 ui.chart(

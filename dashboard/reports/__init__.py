@@ -1,0 +1,1 @@
+"""What leaves this program to be read elsewhere: traces, reports, bundles."""
