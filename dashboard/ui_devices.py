@@ -199,7 +199,7 @@ def _calibrating(calibration: Calibration) -> None:
     ui.sentence(f"Measuring, {wait_text(calibration.remaining_s)} left. {progress.sentence}", muted=False)
     for note in calibration.notes:
         ui.sentence(note)
-    left, right = st.columns([5, 1], vertical_alignment="center")
+    left, right = st.columns([3, 1], vertical_alignment="center")
     left.progress(min(1.0, calibration.share), text=f"{calibration.share:.0%}")
     right.button("Cancel", key=f"cancel-{calibration.device_id}", on_click=calibration.job.cancel)
 
@@ -209,7 +209,7 @@ def _running(job: Job) -> None:
         st.rerun()
     progress = progress_info(job)
     ui.sentence(progress.sentence, muted=False)
-    left, middle, right = st.columns([4, 1, 1], vertical_alignment="center")
+    left, middle, right = st.columns([2, 1, 1], vertical_alignment="center")
     left.progress(progress.share)
     with middle:
         ui.link(ui.REQUEST, "Watch", job=job.id)
