@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from device_bridge.adb.phone import AdbPhone
 from device_bridge.errors import DeviceError
-from device_bridge.setup.layout import CORES, INBOX, MODELS, PHONE_ROOT, RUNNERS, RUNTIMES
+from device_bridge.setup.layout import AUDIO, CORES, INBOX, MODELS, PHONE_ROOT, RUNNERS, RUNTIMES
 
 CLEAN_S = 120.0
 _LIST = r"""
@@ -56,7 +56,7 @@ def clean(phone: AdbPhone, keep: Collection[str] = (), *, everything: bool = Fal
             f"Something of ours runs on the phone (process {users[0].partition(' ')[0]}), so nothing was removed.",
             "Wait for it, or end it with: as2d phone cancel",
         )
-    places = [RUNTIMES, CORES, MODELS, RUNNERS, INBOX]
+    places = [RUNTIMES, CORES, MODELS, RUNNERS, INBOX, AUDIO]
     sizes = phone.script(_SIZE, PHONE_ROOT, timeout_s=CLEAN_S) if everything else phone.script(
         _LIST, *places, timeout_s=CLEAN_S, what="listing"
     )  # fmt: skip

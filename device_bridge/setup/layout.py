@@ -12,6 +12,8 @@ MODELS = f"{PHONE_ROOT}/models"
 """Model folders, by the hash of their files."""
 RUNNERS = f"{PHONE_ROOT}/runners"
 """Native runner programs, by hash."""
+AUDIO = f"{PHONE_ROOT}/audio"
+"""Audio files, by the hash of their content."""
 INBOX = f"{PHONE_ROOT}/inbox"
 """Archives on their way."""
 HASH_DIGITS = 16

@@ -13,11 +13,11 @@ from device_bridge.adb.transfer import Progress
 from device_bridge.bundle.build import build_runtime
 from device_bridge.bundle.elf import is_arm64
 from device_bridge.errors import DeviceError, TransferStoppedError
+from device_bridge.sessions import RunnerCommand
 from device_bridge.setup.deploy import place_core, place_model, place_package, place_runner, program_sha256
 from device_bridge.setup.layout import runner_program, runtime_folder
 from device_bridge.setup.readiness import look
 from device_bridge.setup.trial import (
-    RunnerCommand,
     RunnerDescription,
     RunnerTrialError,
     describe_runner,

@@ -3,12 +3,13 @@
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from as2d_core.models.probe import Probe
 from device_bridge.adb.phone import AdbPhone, Output
 from device_bridge.errors import DeviceError, exit_hint, explain_exit
+from device_bridge.sessions import RunnerCommand
 from device_bridge.setup.layout import PHONE_ROOT
 
 START_S, PROBE_S = 120.0, 300.0
@@ -20,16 +21,6 @@ class RunnerTrialError(DeviceError):
 
 class ModelTrialError(DeviceError):
     """A model does not run on the phone, or not as it was asked to."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunnerCommand:
-    """How a runner is started on a phone."""
-
-    argv: tuple[str, ...]
-    """Program and first words; ``--describe`` or a request file is added."""
-    env: Mapping[str, str] = field(default_factory=dict)
-    folder: str = PHONE_ROOT
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +58,7 @@ def describe_runner(phone: AdbPhone, runner: RunnerCommand, timeout_s: float = S
         RunnerTrialError: it does not start, or its answer is none.
         DeviceError: the phone was lost.
     """
-    done = phone.run([*runner.argv, "--describe"], env=runner.env, cwd=runner.folder, timeout_s=timeout_s, check=False)
+    done = phone.run([*runner.argv, "--describe"], env=runner.env, cwd=runner.cwd, timeout_s=timeout_s, check=False)
     name = runner.argv[0].rpartition("/")[2]
     if done.code:
         raise RunnerTrialError(

@@ -54,7 +54,7 @@ def run_there(phone, done, method, **fields):
         if body[role]:
             body[role]["path"] = model.folder
     out = phone.run(
-        done.runner.argv, env=done.runner.env, cwd=done.runner.folder, timeout_s=400, stdin=json.dumps(body).encode()
+        done.runner.argv, env=done.runner.env, cwd=done.runner.cwd, timeout_s=400, stdin=json.dumps(body).encode()
     )
     lines = [json.loads(line) for line in out.text.splitlines()]
     assert lines[0]["device"]["machine"] == "aarch64"

@@ -11,6 +11,7 @@ from as2d_core.models.folder import describe_model
 from device_bridge.adb import AdbPhone, AdbServer
 from device_bridge.bundle.build import pack_core
 from device_bridge.errors import NoSpaceError
+from device_bridge.sessions import RunnerCommand
 from device_bridge.setup.checks import Remedy, State
 from device_bridge.setup.cleaning import InUseError, clean
 from device_bridge.setup.deploy import place_core, place_model
@@ -21,7 +22,6 @@ from device_bridge.setup.readiness import check_readiness
 from device_bridge.setup.setup import set_up, set_up_native
 from device_bridge.setup.trial import (
     ModelTrialError,
-    RunnerCommand,
     RunnerTrialError,
     describe_runner,
     probe_on_phone,
