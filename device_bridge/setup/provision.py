@@ -18,7 +18,7 @@ from device_bridge.setup.layout import AUDIO, HASH_DIGITS
 from device_bridge.setup.trial import python_runner
 from device_bridge.setup.wanted import wanted_now
 
-PHONE_PLACES = ("/data/", "/sdcard/", "/storage/", "/mnt/")
+PHONE_PLACES = ("/data/", "/sdcard/", "/storage/")
 """Where a file lies that is on the phone already."""
 
 
