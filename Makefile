@@ -28,7 +28,7 @@ dashboard: install
 test: install-test lint types tests
 
 tests: install-test
-	@exec $(PY) -m pytest -rs $(ARGS)
+	@exec $(PY) -m pytest -rs -n auto --maxprocesses=4 --dist=loadfile $(ARGS)
 
 lint: install-test
 	@$(PY) -m ruff check .

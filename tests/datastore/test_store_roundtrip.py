@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from as2d_core.accounting import summarise
 from as2d_core.errors import RecordError
 from as2d_core.protocol import Writer, encode, read_run
-from as2d_core.records import Engine, RunRecord, Sample, Trajectory, Unknown
+from as2d_core.records import Conditions, Engine, RunRecord, Sample, Trajectory, Unknown
 from datastore.ingest import ingest_run
 from datastore.queries import get_run
 from datastore.store import Store
@@ -32,6 +32,7 @@ RARE = (
     Sample("verify", 1200, True, 4, 17, 2),
     Trajectory((5, 6, 2), False, "ctc", (5, 7), (0.5, 0.25), False, (5, 6, 2), (0.9, 0.8, 0.7), eos=2),
     sample_runs.self_test(),
+    Conditions(5, False, ("core 3 is off-line",), 20.0, 7, (3200.0, None), 31.5, 0, False, False, True),
     Unknown("from_the_future", {"x": 1}),
 )
 

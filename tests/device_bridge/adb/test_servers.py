@@ -1,6 +1,7 @@
 import socket
 import threading
 import time
+from contextlib import suppress
 
 import pytest
 from virtual_phones import OwnAdbServer, Phones, free_port
@@ -122,7 +123,8 @@ class Listener:
         self.server = AdbServer("127.0.0.1", self._socket.getsockname()[1])
         self._kept = []
         self._answer = answer
-        threading.Thread(target=self._serve, daemon=True).start()
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
 
     def _serve(self):
         while True:
@@ -130,11 +132,15 @@ class Listener:
                 link, _ = self._socket.accept()
             except OSError:
                 return
-            link.sendall(self._answer)
             self._kept.append(link)
+            with suppress(OSError):  # the other side may have gone
+                link.sendall(self._answer)
 
     def close(self):
+        with suppress(OSError):  # wakes the thread where closing alone does not; some systems refuse it
+            self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
+        self._thread.join(5)
         for link in self._kept:
             link.close()
 
