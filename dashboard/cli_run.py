@@ -64,7 +64,7 @@ def register(commands: Any) -> None:
     parser.add_argument("--repetitions", metavar="N", type=int, default=1, help="runs that count (default: 1)")
     parser.add_argument("--warm-ups", metavar="N", type=int, default=0, help="runs before those")
     parser.add_argument("--no-reference", action="store_true", help="do not run target-only first")
-    parser.add_argument("--device", metavar="ID", default=THIS_COMPUTER, help=f"default: {THIS_COMPUTER}")
+    parser.add_argument("--device", metavar="ID", default=THIS_COMPUTER, help=f"{THIS_COMPUTER} (default), or a phone")
     parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
     parser.set_defaults(command=run)
 

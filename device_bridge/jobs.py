@@ -116,6 +116,7 @@ class JobManager:
         incoming: Path,
         devices: Iterable[Device] = (),
         on_stream: Callable[[Path], None] = lambda _: None,
+        find: Callable[[str], Device] | None = None,
     ) -> None:
         """Run jobs on ``devices``.
 
@@ -123,9 +124,11 @@ class JobManager:
             incoming: folder for ``<run_id>.ndjson``; made when it is missing.
             on_stream: called with the path of each stream that has ended or broken off, in the
                 job's thread, before the job goes on.
+            find: asked for a device that nobody has added; raises ``DeviceError`` when there is none.
         """
         self._incoming = incoming
         self._on_stream = on_stream
+        self._find = find
         self._ledger = Ledger(incoming)
         self._devices: dict[str, Device] = {device.id: device for device in devices}
         self._jobs: dict[str, Job] = {}
@@ -152,13 +155,17 @@ class JobManager:
             self._devices[device.id] = device
 
     def device(self, device_id: str) -> Device:
-        """One device.
+        """One device; one that was not added is looked for.
 
         Raises:
-            UnknownDeviceError: there is none of this id.
+            UnknownDeviceError, DeviceError: there is none of this id, or it is not ready.
         """
         with self._lock:
-            return self._device(device_id)
+            if device_id in self._devices or self._find is None:
+                return self._device(device_id)
+        found = self._find(device_id)  # may take its time
+        with self._lock:
+            return self._devices.setdefault(found.id, found)
 
     # -- jobs ---------------------------------------------------------------------------------------
 
@@ -247,13 +254,13 @@ class JobManager:
     # -- inside -------------------------------------------------------------------------------------
 
     def _begin(self, device_id: str, runs: Sequence[LiveRun], title: str, left: LeftJob | None = None) -> Job:
+        device = self.device(device_id)
         with self._lock:
             if self._closed:
                 raise JobsClosedError("No job can be started any more: this program is about to end.")
-            device = self._device(device_id)
-            self._refuse_if_busy(device_id)
+            self._refuse_if_busy(device.id)
             job = Job(device, runs, title, left.job_id if left else None)
-            self._active[device_id] = job
+            self._active[device.id] = job
             self._jobs[job.id] = job
             self._forget_old()
         note = left or LeftJob(job.id, device.id, title, tuple(run.request for run in runs))

@@ -69,6 +69,8 @@ def describe(request: Request) -> str:
 
 def has_reference(workspace: Workspace, request: Request, device_id: str = THIS_COMPUTER) -> bool:
     """Whether the store has a complete target-only run of the same work on the same device."""
+    if workspace.jobs.device(device_id).outlives:
+        return False  # under which key a phone's runs are kept is known from its runs only
     rows = workspace.store.read(
         """
         SELECT 1 FROM target_only_references

@@ -14,7 +14,7 @@ from datastore.ingest import ingest_run
 from datastore.locations import Folders, data_folder
 from datastore.store import Store
 from device_bridge.devices import Device
-from device_bridge.jobs import JobManager
+from device_bridge.jobs import Job, JobManager
 from device_bridge.local import LocalDevice
 
 INCOMING = "incoming"
@@ -39,7 +39,9 @@ class Workspace:
         self.incoming = incoming_folder(store.folders)
         self.notices = [*store.notices, *self._take_leftovers()]
         """What opening found and did, in sentences."""
-        self.jobs = JobManager(self.incoming, devices, self._take_stream)
+        self.jobs = JobManager(self.incoming, devices, self._take_stream, self._find_phone)
+        self.resumed = self._resume_left()
+        """Jobs that an earlier program left running on phones, and that are followed again."""
 
     @property
     def settings(self) -> Settings:
@@ -54,6 +56,22 @@ class Workspace:
         """A stream has ended or broken off: into the store with it."""
         ingest_run(self.store, path)
         path.unlink(missing_ok=True)
+
+    def _find_phone(self, device_id: str) -> Device:
+        """A phone that somebody asks for by its id, serial or model."""
+        from dashboard.services.phone_runs import find_phone
+
+        return find_phone(self.folders, device_id)
+
+    def _resume_left(self) -> list[Job]:
+        """Follow what was left running on phones that are connected; the others wait until they are."""
+        resumed = []
+        for left in self.jobs.left_jobs():
+            try:
+                resumed.append(self.jobs.resume(left))
+            except As2dError as error:
+                self.notices.append(f"The job {left.title!r} was left running on {left.device_id}: {error}")
+        return resumed
 
     def _take_leftovers(self) -> list[str]:
         """Streams that were being written when an earlier program was killed."""

@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[2]
 FAKE = Path(__file__).parent / "fake_runner.py"
 VISIBLE = [ROOT, sys.prefix, sys.base_prefix]
 RUNNER = RunnerCommand([sys.executable, str(FAKE)], {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"})
-LIMITS = Limits(silence_s=30.0, request_s=60.0, cancel_s=1.0, terminate_s=1.0, idle_s=60.0, away_s=20.0)
+LIMITS = Limits(silence_s=30.0, request_s=60.0, cancel_s=0.5, terminate_s=0.5, idle_s=60.0, away_s=20.0)
 STOP = f"{PHONE_ROOT}/stop"
 
 

@@ -1,0 +1,53 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from dashboard.cli import main
+from device_bridge.adb import pick_phone
+from device_bridge.sessions import RunnerCommand, Session
+
+
+@pytest.fixture
+def phone(shared_phone, monkeypatch):
+    monkeypatch.setenv("AS2D_ADB_SERVERS", str(shared_phone.server))
+    return shared_phone
+
+
+def run(capsys, *arguments):
+    code = main([*arguments, "--json"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def test_runners_on_a_phone_are_listed_and_ended(phone, capsys):
+    Session(phone.phone, "stranger").start(RunnerCommand(["sleep", "60"]), {"host": "elsewhere"})
+    code, listed = run(capsys, "phone", "sessions", "--phone", phone.serial)
+    assert code == 0
+    (session,) = listed["sessions"]
+    assert (session["id"], session["alive"], session["busy"]) == ("stranger", True, False)
+    code, answer = run(capsys, "phone", "cancel", "nobody", "--phone", phone.serial)
+    assert (code, "There are: stranger" in answer["error"]) == (1, True)
+    assert run(capsys, "phone", "cancel", "--phone", phone.serial) == (0, {"ended": ["stranger"]})
+    assert run(capsys, "phone", "sessions", "--phone", phone.serial) == (0, {"sessions": []})
+
+
+def test_a_virtual_phone_is_started_fails_on_demand_and_ends(own_adb, tmp_path, capsys):
+    folder = tmp_path / "virtual phone"
+    command = [sys.executable, "-m", "dashboard.cli", "phone", "virtual", "--preset", "note9", "--folder", str(folder)]
+    with subprocess.Popen(
+        [*command, "--server", str(own_adb.server), "--json"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ,
+    ) as program:  # fmt: skip
+        said = program.stderr.readline()
+        assert "The virtual Redmi Note 9 Pro is 127.0.0.1:" in said
+        serial = said.partition(" is ")[2].partition(" at ")[0]
+        assert pick_phone([own_adb.server], serial).name == "M2007J17C"
+        assert run(capsys, "phone", "fault", "charging", "--folder", str(folder))[0] == 0
+        code, answer = run(capsys, "phone", "fault", "drop", "s", "--folder", str(folder))
+        assert (code, "name=value" in answer["error"]) == (1, True)
+        program.send_signal(signal.SIGINT)
+        out, _ = program.communicate(timeout=20)
+    assert (program.returncode, json.loads(out)["serial"]) == (0, serial)
