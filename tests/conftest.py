@@ -1,10 +1,14 @@
 """What several parts of the tests share: the bundled models on the real runner, and phones that are none."""
 
 import itertools
+import os
 
 import pytest
 from live_runner import LiveRunner, demo_request
 from virtual_phones import OwnAdbServer, Phones
+
+# No test ever asks the adb server of whoever runs the tests: nobody listens here.
+os.environ["AS2D_ADB_SERVERS"] = "127.0.0.1:9"
 
 
 @pytest.fixture(scope="session")

@@ -14,6 +14,13 @@ from datastore.ingest import ingest_run
 from datastore.locations import Folders, data_folder
 from datastore.store import Store
 from device_bridge.devices import Device
+from device_bridge.errors import (
+    AdbServerDownError,
+    NoPhoneError,
+    PhoneNotFoundError,
+    UnknownDeviceError,
+    unknown_device,
+)
 from device_bridge.jobs import Job, JobManager
 from device_bridge.local import LocalDevice
 
@@ -58,10 +65,19 @@ class Workspace:
         path.unlink(missing_ok=True)
 
     def _find_phone(self, device_id: str) -> Device:
-        """A phone that somebody asks for by its id, serial or model."""
+        """A phone that somebody asks for by its id, serial or model.
+
+        Raises:
+            UnknownDeviceError: nobody knows it; the message says what was looked through.
+            UnauthorizedError, OfflineError, AmbiguousPhoneError: it is there but cannot be used.
+        """
         from dashboard.services.phone_runs import find_phone
 
-        return find_phone(self.folders, device_id)
+        try:
+            return find_phone(self.folders, device_id)
+        except (AdbServerDownError, NoPhoneError, PhoneNotFoundError) as error:
+            known = unknown_device(device_id, [device.id for device in self.jobs.devices()])
+            raise UnknownDeviceError(f"{known} Nor is it a phone: {error}") from error
 
     def _resume_left(self) -> list[Job]:
         """Follow what was left running on phones that are connected; the others wait until they are."""
