@@ -1,19 +1,16 @@
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from as2d_core.errors import AudioError
 from as2d_core.protocol import read_run
-from as2d_core.records import AudioRef
-from dashboard.services.phone_runs import AUDIO, find_phone, phone_device
+from dashboard.services.phone_runs import find_phone, phone_device
 from datastore.locations import Folders
 from device_bridge.adb import list_phones
 from device_bridge.errors import PhoneNotFoundError
 from device_bridge.jobs import JobManager
 from device_bridge.sessions import RunnerCommand
-from device_bridge.setup.layout import PHONE_ROOT
+from device_bridge.setup.layout import AUDIO
 
 ROOT = Path(__file__).parents[3]
 RUNNER = RunnerCommand(
@@ -68,18 +65,6 @@ def test_a_request_written_here_gives_the_same_tokens_on_a_phone(manager, rig, a
     assert there.target.exact_widths is None
     (name,) = rig.phone.run(["ls", AUDIO]).text.split()
     assert Path(there.audio.path).name == name
-    assert Path(name).suffix == Path(here.audio.path).suffix
-
-
-def test_an_audio_file_on_the_phone_is_left_where_it_is_and_a_missing_one_is_said(device, ask):
-    import threading
-
-    from dashboard.services.phone_runs import place_request
-
-    there = replace(ask(), audio=AudioRef(f"{PHONE_ROOT}/sounds/a b.wav"))
-    assert place_request(device.phone, there, threading.Event()).audio == there.audio
-    with pytest.raises(AudioError, match="There is no audio file"):
-        place_request(device.phone, replace(there, audio=AudioRef("nowhere.wav")), threading.Event())
 
 
 def test_a_phone_is_found_when_a_job_asks_for_it(rig, tmp_path, monkeypatch):
