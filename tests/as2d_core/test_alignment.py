@@ -19,7 +19,7 @@ from as2d_core.alignment import (
 from as2d_core.replay.schedule import Schedule
 
 tokens = st.lists(st.integers(0, 3), min_size=1, max_size=30)
-many = settings(max_examples=400)
+many = settings(max_examples=200)
 
 
 def by_the_book(c, av, y, n, u, s, window):

@@ -11,7 +11,7 @@ from as2d_core.replay.grid import replay_grid
 from as2d_core.replay.headroom import COSTS, ERRORS, headroom
 from as2d_core.replay.windows import DrafterTrajectory
 
-some = settings(max_examples=25, deadline=None)
+some = settings(max_examples=12, deadline=None)
 TOKENS = (*range(10, 74), EOS)
 
 

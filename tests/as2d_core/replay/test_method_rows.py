@@ -22,8 +22,8 @@ from as2d_core.replay.trajectories import load_corpus
 from as2d_core.replay.windows import DrafterTrajectory
 from as2d_core.width_rule import WidthRule
 
-few = settings(max_examples=25)
-some = settings(max_examples=50)
+few = settings(max_examples=12)
+some = settings(max_examples=25)
 BODY = (5, 6, 7, 8, 9, 10, 11, 12, 13)
 
 

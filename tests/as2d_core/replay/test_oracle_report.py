@@ -19,7 +19,7 @@ from as2d_core.replay.oracle_report import (
 )
 from as2d_core.replay.windows import DrafterTrajectory
 
-some = settings(max_examples=25, deadline=None)
+some = settings(max_examples=12, deadline=None)
 
 
 def datasets():

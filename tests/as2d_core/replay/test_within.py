@@ -16,7 +16,7 @@ from as2d_core.replay.schedule import Schedule, autoregressive_schedule, drain_e
 from as2d_core.replay.windows import DrafterTrajectory
 from as2d_core.replay.within import best_widths, within_oracle
 
-some = settings(max_examples=60, deadline=None)
+some = settings(max_examples=25, deadline=None)
 
 
 def arguments(case):
@@ -150,7 +150,7 @@ def test_no_fixed_budget_is_faster_and_the_bound_is_below_the_time(case):
         assert found.time_ms <= case.kernel(budget=budget).time_ms
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(cases())
 def test_compiled_and_plain_search_agree_to_the_last_bit(case):
     case = replace(case, tokens=case.tokens[:12], cap=max(20, case.cap))
@@ -211,7 +211,7 @@ def test_search_refuses_bad_input_with_a_sentence():
         best_widths(*common, 1, [0, math.nan], [0, 1.0])
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(corpora())
 def test_within_window_oracle_is_never_slower_than_the_per_window_oracle(windows):
     grid = replay_grid(windows, profile())

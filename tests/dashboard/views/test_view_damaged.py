@@ -27,7 +27,7 @@ changes = st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 50), st.samp
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(changes=changes, keep=st.floats(0.05, 1.0))
 def test_every_view_survives_any_change_of_any_field(method, changes, keep):
     lines = list(LINES[method])
