@@ -14,6 +14,10 @@ MAX_SECONDS = 30.0
 """MNN cuts longer audio without a word; we refuse it, or take a view of it."""
 MIN_SECONDS = 0.1
 MAX_FILE_BYTES = 200_000_000
+LOUDEST = 100.0
+"""Full scale is 1. Up to here the models hear the same; far above, whole numbers were written as fractions, say."""
+_LONGEST_KNOWN_S = 1e6
+"""No file of ``MAX_FILE_BYTES`` lasts longer: a header that says so does not know."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,15 +40,18 @@ def read_audio(path: Path, start_s: float = 0.0, end_s: float | None = None) -> 
         start_s, end_s: the view of the file; ``None`` = to its end.
 
     Raises:
-        AudioError: the file is missing, no audio, empty, silent by damage (NaN), or the view is
-            longer than 30 s.
+        AudioError: the file is missing, no audio, empty, cut off, damaged (NaN, or far beyond full
+            scale), or the view is longer than 30 s.
     """
     import soundfile
     import soxr
 
-    if not path.is_file():
+    try:
+        size = path.stat().st_size if path.is_file() else None
+    except OSError as error:
+        raise AudioError(f"There is no audio file at {path} ({error.strerror or error}).") from error
+    if size is None:
         raise AudioError(f"There is no audio file at {path}.")
-    size = path.stat().st_size
     if size == 0:
         raise AudioError(f"{path.name} is empty (0 bytes); record or export it again.")
     if size > MAX_FILE_BYTES:
@@ -54,15 +61,29 @@ def read_audio(path: Path, start_s: float = 0.0, end_s: float | None = None) -> 
             rate, channels, frames = file.samplerate, file.channels, file.frames
             if frames < 1:
                 raise AudioError(f"{path.name} holds no samples; record or export it again.")
+            if frames / rate > _LONGEST_KNOWN_S:
+                raise AudioError(f"{path.name} does not say how long it is; open it in an audio program and save it.")
             first, last = _view(path.name, frames / rate, start_s, end_s)
+            asked = round((last - first) * rate)
             file.seek(int(first * rate))
-            block = file.read(round((last - first) * rate), dtype="float32", always_2d=True)
+            block = file.read(asked, dtype="float32", always_2d=True)
     except (soundfile.LibsndfileError, RuntimeError, ValueError, TypeError) as error:
         raise AudioError(
             f"{path.name} is no audio file that can be read ({_reason(error)}); give WAV, FLAC, OGG or MP3."
         ) from error
+    if len(block) < asked - rate * MIN_SECONDS:  # an MP3 decoder passes over broken frames, and may lose some samples
+        raise AudioError(
+            f"{path.name} breaks off: of {asked / rate:.1f} s only {len(block) / rate:.1f} s can be read; "
+            "it is cut or damaged, so copy or export it again."
+        )
     if not np.isfinite(block).all():
         raise AudioError(f"{path.name} holds samples that are not numbers (NaN or infinite); export it again.")
+    peak = float(np.abs(block).max(initial=0.0))
+    if peak > LOUDEST:
+        raise AudioError(
+            f"{path.name} has samples up to {peak:.3g}, where full scale is 1; export it again, with its loudness "
+            "between -1 and 1."
+        )
     mono = block.mean(axis=1, dtype=np.float32)
     samples = mono if rate == SAMPLE_RATE else soxr.resample(mono, rate, SAMPLE_RATE)
     samples = np.ascontiguousarray(samples, dtype=np.float32)

@@ -12,6 +12,7 @@ from typing import Any
 
 from as2d_core.deployment import SELECTION_SPLITS, Considered, Deployment
 from as2d_core.errors import SelectionError
+from as2d_core.reading import read_json
 from as2d_core.replay.acceptance import Acceptance
 from as2d_core.replay.splits import SCOPES, Deal
 from as2d_core.selection import Ranked, Selection, windows_sha256
@@ -91,10 +92,10 @@ def read_deployment(path: Path) -> Deployment:
         SelectionError: the file cannot be read, or holds no deployment.
     """
     try:
-        body = json.loads(path.read_text(encoding="utf-8"))
+        body = read_json(path)
     except (OSError, UnicodeDecodeError) as error:
         raise SelectionError(f"The deployment {path} cannot be read: {error}.") from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise SelectionError(f"{path} is not JSON ({error}).") from error
     try:
         return deployment_from_json(body)

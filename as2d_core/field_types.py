@@ -89,5 +89,7 @@ def _text(name: str, value: Any) -> None:
 def _number(name: str, value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f"{name} is not a number")
+    if isinstance(value, int):
+        integer(name, value, None)
     if not isfinite(value):
         raise ValueError(f"{name} is {value}, which is not a finite number")

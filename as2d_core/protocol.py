@@ -14,6 +14,7 @@ from typing import Any
 from as2d_core.errors import RecordError
 from as2d_core.field_types import check_fields, integer
 from as2d_core.gates import Gates
+from as2d_core.reading import parse_json
 from as2d_core.records import (
     EVENT_TYPES,
     SCHEMA_VERSION,
@@ -98,8 +99,8 @@ def decode(text: str, line: int | None = None) -> Event:
     if len(text) > MAX_LINE_BYTES:
         raise RecordError(f"the line has {len(text)} characters, more than any event can have", line)
     try:
-        body = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
-    except (ValueError, RecursionError) as error:
+        body = parse_json(text)
+    except ValueError as error:
         raise RecordError(f"not a whole line of JSON ({error})", line) from error
     if not isinstance(body, dict):
         raise RecordError("not a JSON object", line)
@@ -112,7 +113,7 @@ def decode(text: str, line: int | None = None) -> Event:
     try:
         event: Event = _build(cls, body)
         _check(event)
-    except (TypeError, ValueError, KeyError, AttributeError) as error:
+    except (TypeError, ValueError, KeyError, AttributeError, ArithmeticError) as error:
         raise RecordError(f"{name}: {error}", line) from error
     return event
 
@@ -128,7 +129,7 @@ def request_from_json(body: Mapping[str, Any]) -> Request:
     try:
         request: Request = _build(Request, dict(body), strict=True)
         _check_request(request)
-    except (TypeError, ValueError, KeyError, AttributeError) as error:
+    except (TypeError, ValueError, KeyError, AttributeError, ArithmeticError) as error:
         raise RecordError(f"request: {error}") from error
     return request
 
@@ -359,14 +360,3 @@ def _check_request(request: Request) -> None:
     if request.width_rule is not None:
         for fault in width_rule_faults(request.width_rule):
             raise ValueError(f"the width rule cannot be applied: {fault}")
-
-
-def _finite(digits: str) -> float:
-    value = float(digits)
-    if value in (float("inf"), float("-inf")):
-        raise ValueError(f"{digits} is larger than any number can be")
-    return value
-
-
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not a JSON number")

@@ -71,6 +71,10 @@ class _UsageError(As2dError):
     """The arguments cannot be understood."""
 
 
+class _FileError(As2dError):
+    """A file or folder that an argument names cannot be used."""
+
+
 class _Parser(argparse.ArgumentParser):
     """Says what is wrong with the arguments as an error of ours, so that ``--json`` holds then too."""
 
@@ -124,6 +128,8 @@ def _carry_out(given: Sequence[str], as_json: bool) -> Answer:
         return Answer({"error": "Interrupted."}, "", INTERRUPTED)
     except BrokenPipeError:
         raise
+    except OSError as error:
+        return _failure(_file_error(error), FAILED)
     except Exception as error:
         if not as_json:
             raise
@@ -133,6 +139,16 @@ def _carry_out(given: Sequence[str], as_json: bool) -> Answer:
         return answer
     finally:
         close_workspace()
+
+
+def _file_error(error: OSError) -> As2dError:
+    """What the system says about a file that somebody named: a full disk, a name that is too long, a folder."""
+    if error.filename is None:
+        return _FileError(f"The system refused something: {error.strerror or error}.")
+    return _FileError(
+        f"{ascii(str(error.filename))[1:-1]} cannot be read or written ({error.strerror or error}); "
+        "check the name, the rights and the room on that disk."
+    )
 
 
 def _failure(error: Exception, code: int) -> Answer:

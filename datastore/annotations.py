@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from as2d_core.reading import read_json
 from datastore.engine import Cursor, transaction
 from datastore.errors import StoreError
 from datastore.files import safe_name, write_durably
@@ -96,7 +97,7 @@ def meta_stamp(path: Path) -> str | None:
 def read_meta(path: Path) -> tuple[str, Annotations] | None:
     """Run id and annotations from a file, ``None`` when it is none of ours."""
     try:
-        kept = json.loads(path.read_text(encoding="utf-8"))
+        kept = read_json(path)
         tags = tuple(sorted({_checked(str(t)) for t in kept["tags"]}))
         notes = kept["notes"]
         return str(kept["run_id"]), Annotations(tags, None if notes is None else clean(str(notes)))

@@ -9,6 +9,7 @@ from typing import Any
 
 from as2d_core.errors import unknown_name
 from as2d_core.protocol import decode
+from as2d_core.reading import read_json
 from as2d_core.records import RunRecord, SelfTest
 from datastore.engine import Cursor, transaction
 from datastore.errors import StoreError
@@ -164,7 +165,7 @@ def list_profiles(store: Store, device_key: str | None = None) -> list[StoredPro
 def read_profile_file(path: Path) -> tuple[str, datetime, str | None, str] | None:
     """A profile as ``put_profile`` wrote it to a file: id, time, device key, body; ``None`` when it is none."""
     try:
-        kept = json.loads(path.read_text(encoding="utf-8"))
+        kept = read_json(path)
         return (
             str(kept["profile_id"]),
             datetime.fromisoformat(kept["created_at"]),

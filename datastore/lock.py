@@ -5,16 +5,25 @@ text only says who holds it.
 """
 
 import os
-from contextlib import suppress
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from datastore.errors import StoreLockedError
+from datastore.errors import StoreBusyError, StoreLockedError
 from datastore.files import translated_os
 
 try:
     import fcntl
 except ImportError:  # not on Windows, where DuckDB's own lock on the database has to do
     fcntl = None  # type: ignore[assignment]
+
+
+TURN_S = 10.0
+"""Far above the time that any change of a small file takes."""
+_POLL_S = 0.02
+_turns: dict[Path, threading.Lock] = {}
 
 
 class FolderLock:
@@ -47,6 +56,36 @@ class FolderLock:
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
+
+
+@contextmanager
+def turn(path: Path, wait_s: float = TURN_S) -> Iterator[None]:
+    """Change a small file of the data folder, beside the open store, while no other thread or process does.
+
+    Raises:
+        StoreBusyError: others did not finish within ``wait_s``.
+        StoreFolderError: the lock file beside it cannot be made.
+    """
+    ends_at = time.monotonic() + wait_s
+    busy = StoreBusyError(f"{path} was being changed by others for {wait_s:g} s; try again.")
+    threads = _turns.setdefault(path, threading.Lock())
+    if not threads.acquire(timeout=wait_s):
+        raise busy
+    try:
+        while True:
+            try:
+                lock = FolderLock(path.with_name(path.name + ".lock"))
+                break
+            except StoreLockedError:
+                if time.monotonic() > ends_at:
+                    raise busy from None
+                time.sleep(_POLL_S)
+        try:
+            yield
+        finally:
+            lock.release()
+    finally:
+        threads.release()
 
 
 def command_line(pid: int | None) -> str | None:

@@ -24,6 +24,21 @@ PROMPT_HEAD = "<|im_start|>system\n<|im_end|>\n<|im_start|>user\n<audio>audio_0<
 PROMPT_TAIL = "<|im_end|>\n<|im_start|>assistant\n"
 END_OF_TURN = "<|im_end|>"
 MAX_PROMPT_TOKENS = 4096
+PINNED: dict[str, object] = {
+    "all_logits": True,
+    "async": False,
+    "reuse_kv": True,
+    "sampler_type": "greedy",
+    "attention_mode": 8,
+    "quant_qkv": 8,
+    "speculative_type": "",
+    "use_mmap": False,
+    "kvcache_mmap": False,
+    "use_cached_mmap": False,
+    "tmp_path": "",
+}
+"""Settings of MNN that are not a model's to choose: others round keys and values, draft, or write a gigabyte of cache
+wherever ``config.json`` says. 8 is MNN's default: exact attention."""
 HUGE = 1e30
 """No logit comes near this."""
 
@@ -92,10 +107,7 @@ class MnnModel:
                     "thread_num": settings.threads,
                     "precision": settings.precision,
                     "memory": settings.memory,
-                    "all_logits": True,
-                    "async": False,
-                    "reuse_kv": True,
-                    "sampler_type": "greedy",
+                    **PINNED,
                 }
             )
         )

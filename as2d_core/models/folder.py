@@ -1,16 +1,19 @@
 """What is in a model folder, and can it be an As²d target or drafter? (No MNN needed to tell.)"""
 
 import hashlib
-import json
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from as2d_core.errors import ModelError
+from as2d_core.models.graph import weight_bytes
+from as2d_core.reading import is_file, is_folder, read_json
 
 AUDIO_TYPES = ("qwen3_asr", "qwen2_audio", "qwen2_5_omni")
 """Audio front ends whose prompt form (audio, then instruction) is known here."""
+_LONGEST_NAME = 200
+_LARGEST_NUMBER = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +41,16 @@ def describe_model(folder: Path) -> ModelInfo:
     """
     try:
         folder = folder.expanduser()
+        if not is_folder(folder):
+            raise ModelError(f"There is no model folder at {folder}.")
+        return _describe(folder)
     except RuntimeError as error:
         raise ModelError(f"There is no model folder at {folder}: {error}.") from error
-    if not folder.is_dir():
-        raise ModelError(f"There is no model folder at {folder}.")
+    except OSError as error:
+        raise ModelError(f"The model folder {folder} cannot be read: {error}.") from error
+
+
+def _describe(folder: Path) -> ModelInfo:
     config = _json(folder, "config.json")
     details = _json(folder, "llm_config.json")
     names = {
@@ -60,23 +69,40 @@ def describe_model(folder: Path) -> ModelInfo:
             f"{folder.name} has audio type {audio_type or 'unknown'!r}; known here: {', '.join(AUDIO_TYPES)}."
         )
     pad = details.get("audio_pad")
-    if isinstance(pad, bool) or not isinstance(pad, int) or pad < 0:
+    if not isinstance(pad, int) or not _whole(pad, 0):
         raise ModelError(f"{folder.name}/llm_config.json names no audio_pad token; export the model again.")
+    model_type = str(details.get("model_type", "unknown"))
+    if len(model_type) > _LONGEST_NAME or not model_type.isprintable():
+        raise ModelError(f"{folder.name}/llm_config.json names no model_type that can be; export the model again.")
+    for number in ("hidden_size", "layer_nums"):
+        if number in details and not _whole(details[number], 1):
+            raise ModelError(
+                f"{folder.name}/llm_config.json: {number} is {str(details[number])[:40]!r}, no whole number that "
+                "can be; export the model again."
+            )
     names["audio encoder"] = config.get("audio_model", "audio.mnn")
     names["audio encoder weights"] = f"{names['audio encoder']}.weight"
     for what, name in names.items():
-        file = folder / str(name)
-        if not file.is_file():
+        # MNN puts the name behind the folder's; another path would be another file there than here.
+        if not isinstance(name, str) or not 0 < len(name) <= _LONGEST_NAME or Path(name).name != name:
+            raise ModelError(
+                f"{folder.name}/config.json: the {what} is {str(name)[:80]!r}, which names no file of the folder; "
+                "write the plain name of a file that lies in it."
+            )
+        file = folder / name
+        if not is_file(file):
             raise ModelError(f"{folder.name} lacks its {what}: {name} is not in {folder}.")
         if file.stat().st_size == 0:
             raise ModelError(f"{folder.name}: the {what} ({name}) is empty; copy or export the model again.")
     _check_length(folder, str(names["language model weights"]), details.get("tie_embeddings"))
+    for part in ("language model", "audio encoder"):
+        _check_weights(folder, str(names[part]), str(names[f"{part} weights"]))
     files = sorted({"config.json", "llm_config.json", *map(str, names.values())} | _embeddings(folder))
     stamp = tuple((n, (folder / n).stat().st_size, (folder / n).stat().st_mtime_ns) for n in files)
     return ModelInfo(
         path=folder,
         name=folder.name,
-        model_type=str(details.get("model_type", "unknown")),
+        model_type=model_type,
         audio_type=audio_type,
         audio_pad=pad,
         hidden_size=details.get("hidden_size"),
@@ -101,9 +127,8 @@ def check_pair(target: ModelInfo, drafter: ModelInfo) -> None:
 
 
 def _json(folder: Path, name: str) -> dict[str, Any]:
-    file = folder / name
     try:
-        body = json.loads(file.read_text(encoding="utf-8"))
+        body = read_json(folder / name)
     except FileNotFoundError:
         raise ModelError(f"{folder.name} is no MNN model folder: {name} is missing.") from None
     except (ValueError, OSError) as error:
@@ -111,6 +136,10 @@ def _json(folder: Path, name: str) -> dict[str, Any]:
     if not isinstance(body, dict):
         raise ModelError(f"{folder / name} is not a JSON object.")
     return body
+
+
+def _whole(value: Any, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= _LARGEST_NUMBER
 
 
 def _check_length(folder: Path, name: str, tied: Any) -> None:
@@ -125,6 +154,23 @@ def _check_length(folder: Path, name: str, tied: Any) -> None:
         raise ModelError(
             f"{folder.name}: {name} is cut off ({size} bytes, at least {least} belong in it); copy the model again."
         )
+
+
+def _check_weights(folder: Path, graph: str, weights: str) -> None:
+    """Refuse weights that end before what the graph beside them reads."""
+    status = (folder / graph).stat()
+    least = _graph_weight_bytes(folder / graph, status.st_size, status.st_mtime_ns)
+    size = (folder / weights).stat().st_size
+    if least is not None and size < least:
+        raise ModelError(
+            f"{folder.name}: {weights} is cut off ({size} bytes, at least {least} belong in it); copy the model again."
+        )
+
+
+@lru_cache(maxsize=64)
+def _graph_weight_bytes(graph: Path, size: int, time_ns: int) -> int | None:  # noqa: ARG001
+    """The length a graph asks for; its size and time make the cache honest."""
+    return weight_bytes(graph.read_bytes())
 
 
 def _embeddings(folder: Path) -> set[str]:

@@ -3,10 +3,12 @@
 import json
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from as2d_core.errors import ProfileError, unknown_name
 from as2d_core.profiles.codec import profile_from_json, profile_to_json
 from as2d_core.profiles.profile import Profile
+from as2d_core.reading import is_file, read_json
 
 
 def profile_ids() -> list[str]:
@@ -25,9 +27,9 @@ def load_profile(id_or_path: str | Path) -> Profile:
     """
     name = str(id_or_path)
     if name in profile_ids():
-        return _parse(files(__package__).joinpath(f"{name}.json").read_text(encoding="utf-8"), name)
+        return _profile(json.loads(files(__package__).joinpath(f"{name}.json").read_text(encoding="utf-8")), name)
     path = Path(id_or_path)
-    if path.suffix == ".json" or path.is_file():
+    if path.suffix == ".json" or is_file(path):
         return read_profile(path)
     raise unknown_name("profile", name, profile_ids())
 
@@ -39,10 +41,12 @@ def read_profile(path: Path) -> Profile:
         ProfileError: the file cannot be read, or holds a malformed profile.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        body = read_json(path)
     except (OSError, UnicodeDecodeError) as error:
         raise ProfileError(f"The profile file {path} cannot be read: {error}.") from error
-    return _parse(text, str(path))
+    except ValueError as error:
+        raise ProfileError(f"{path} is not JSON ({error}).") from error
+    return _profile(body, str(path))
 
 
 def write_profile(profile: Profile, path: Path) -> None:
@@ -57,11 +61,7 @@ def write_profile(profile: Profile, path: Path) -> None:
     path.write_text(json.dumps(body, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
 
 
-def _parse(text: str, where: str) -> Profile:
-    try:
-        body = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ProfileError(f"{where} is not JSON ({error}).") from error
+def _profile(body: Any, where: str) -> Profile:
     try:
         return profile_from_json(body)
     except ProfileError as error:

@@ -13,6 +13,7 @@ from typing import Any
 
 from as2d_core import __version__
 from as2d_core.errors import TrajectoryError
+from as2d_core.reading import is_file, is_folder, read_json
 from as2d_core.replay.trajectories import read_corpus, write_corpus
 from as2d_core.replay.windows import SPLITS, TrajectorySet
 
@@ -58,11 +59,11 @@ def import_corpus(path: Path) -> TrajectorySet:
         TrajectoryError: the manifest or the file cannot be read, they do not belong together, or the set is
             malformed; faults are named with window and position.
     """
-    if path.is_dir():
+    if is_folder(path):
         path = path / MANIFEST_NAME
     if path.suffix == ".json":
         return _vouched(path)
-    if not path.is_file():
+    if not is_file(path):
         raise TrajectoryError(f"There is no trajectory set at {path}; give its folder, or its Parquet file.")
     return read_corpus(path)
 
@@ -124,10 +125,10 @@ def _vouched(path: Path) -> TrajectorySet:
 
 def _read_manifest(path: Path) -> Mapping[str, Any]:
     try:
-        body = json.loads(path.read_text(encoding="utf-8"))
+        body = read_json(path)
     except OSError as error:
         raise TrajectoryError(f"The manifest {path} cannot be read: {error.strerror or error}.") from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise TrajectoryError(f"The manifest {path} is not JSON ({error}).") from error
     if not isinstance(body, dict) or body.get("kind") != _KIND:
         raise TrajectoryError(f"{path} is no manifest of a trajectory set.")

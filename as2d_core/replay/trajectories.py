@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from as2d_core.errors import TrajectoryError, unknown_name
+from as2d_core.reading import is_file
 from as2d_core.replay.branches import Branches, ErrorChannel
 from as2d_core.replay.synthetic import GENERATED_IDS, generated_corpus
 from as2d_core.replay.windows import DrafterTrajectory, TrajectorySet, WindowTrajectory
@@ -128,7 +129,7 @@ def load_corpus(id_or_path: str | Path) -> TrajectorySet:
             "install the package again, or collect a set and give its path."
         )
     path = Path(id_or_path)
-    if path.suffix == ".parquet" or path.is_file():
+    if path.suffix == ".parquet" or is_file(path):
         return read_corpus(path)
     raise unknown_name("trajectory set", name, corpus_ids())
 
@@ -139,9 +140,11 @@ def read_corpus(path: Path) -> TrajectorySet:
     Raises:
         TrajectoryError: the file cannot be read, or holds a malformed set.
     """
+    if not is_file(path):
+        raise TrajectoryError(f"There is no trajectory file at {path}.")
     try:
         table = pq.read_table(path, memory_map=False)
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, ValueError, pa.ArrowException) as error:
         raise TrajectoryError(f"{path} cannot be read as a Parquet file: {error}.") from error
     try:
         return _from_table(table)

@@ -22,6 +22,7 @@ from typing import TextIO
 from as2d_core import __version__
 from as2d_core.errors import As2dError
 from as2d_core.protocol import request_from_json
+from as2d_core.reading import parse_json
 from as2d_core.records import METHODS, OPERATIONS, SCHEMA_VERSION, Request
 from as2d_core.runner.coordinator import Coordinator
 from as2d_core.runner.placement import step_back
@@ -132,12 +133,12 @@ def _parse(line: str, coordinator: Coordinator) -> Request | str:
     if len(line) > MAX_REQUEST_CHARACTERS:
         return f"A request line has {len(line)} characters; at most {MAX_REQUEST_CHARACTERS} are taken."
     try:
-        body = json.loads(line)
+        body = parse_json(line)
         if isinstance(body, dict) and set(body) == {"cancel"}:
             coordinator.cancel(str(body["cancel"]))
             return ""
         request = request_from_json(body)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         return f"A request line is not JSON: {error}."
     except As2dError as error:
         return f"A request is refused: {str(error).removeprefix('request: ')}."

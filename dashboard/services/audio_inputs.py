@@ -9,6 +9,7 @@ from pathlib import Path
 from as2d_core.audio import MAX_FILE_BYTES, MAX_SECONDS, read_audio
 from as2d_core.errors import AudioError
 from as2d_core.models.demo_catalog import DemoWindow, demo_window, demo_windows
+from as2d_core.reading import read_json
 from datastore.files import remove_quietly, write_durably
 from datastore.locations import Folders
 
@@ -66,7 +67,7 @@ def keep_audio(folders: Folders, source: Path | bytes, name: str | None = None) 
     suffix, duration_s = _inspect(data, shown)
     kept = KeptAudio(sha256 + suffix, shown, sha256, duration_s)
     path = folders.uploads / kept.file_name
-    if not path.is_file():
+    if not (path.is_file() and path.stat().st_size == len(data) and path.with_suffix(".json").is_file()):
         folders.create()
         write_durably(path, data)
         try:
@@ -83,7 +84,7 @@ def kept_audio(folders: Folders) -> list[KeptAudio]:
     found = []
     for path in folders.uploads.glob("*.json"):
         try:
-            kept = KeptAudio(**json.loads(path.read_text(encoding="utf-8")))
+            kept = KeptAudio(**read_json(path))
         except (OSError, ValueError, TypeError):
             continue
         if (folders.uploads / kept.file_name).is_file():

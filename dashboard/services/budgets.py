@@ -8,6 +8,7 @@ from pathlib import Path
 from as2d_core.alignment import DEFAULT_SEARCH_WINDOW
 from as2d_core.errors import SelectionError, unknown_name
 from as2d_core.profiles.profile import Profile
+from as2d_core.reading import is_file
 from as2d_core.replay.acceptance import learn_width_rules
 from as2d_core.replay.budgets import BudgetRow, BudgetTable, compare_budgets
 from as2d_core.replay.grid import DEFAULT_THRESHOLD, Grid, replay_grid
@@ -70,11 +71,11 @@ def open_corpus(folders: Folders, name: str) -> TrajectorySet:
     own = folders.corpora / f"{name}.parquet"
     if name in corpus_ids():
         return _read(name, 0)
-    if Path(name).name == name and own.is_file():
+    if Path(name).name == name and is_file(own):
         return _read(str(own), own.stat().st_mtime_ns)
     path = Path(name)
-    if path.is_file() or path.suffix == ".parquet":
-        return _read(str(path), path.stat().st_mtime_ns if path.is_file() else 0)
+    if is_file(path) or path.suffix == ".parquet":
+        return _read(str(path), path.stat().st_mtime_ns if is_file(path) else 0)
     raise unknown_name("trajectory set", name, list_corpora(folders))
 
 

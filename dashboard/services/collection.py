@@ -10,6 +10,7 @@ from as2d_core.errors import AudioError, RequestError, TrajectoryError
 from as2d_core.models.demo_catalog import DemoWindow, demo_windows
 from as2d_core.models.folder import check_pair
 from as2d_core.protocol import read_run
+from as2d_core.reading import is_folder
 from as2d_core.records import ModelRef, Request, RunRecord
 from as2d_core.replay.trajectories import write_corpus
 from as2d_core.replay.windows import TrajectorySet
@@ -55,7 +56,7 @@ def folder_windows(folder: Path, instruction: str, task: str = "transcribe") -> 
         RequestError: there is no such folder, or no audio in it.
         AudioError: a file cannot be used; names it.
     """
-    if not folder.is_dir():
+    if not is_folder(folder):
         raise RequestError(f"There is no folder {folder}.")
     files = sorted(p for p in folder.rglob("*") if p.suffix.lower() in AUDIO_SUFFIXES and p.is_file())
     if not files:

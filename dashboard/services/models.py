@@ -1,6 +1,9 @@
 """Which models can be chosen? The bundled pair, and folders of the user, described and tried before use."""
 
 import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -11,8 +14,10 @@ from as2d_core.errors import ModelError, unknown_name
 from as2d_core.models.demo_catalog import DRAFTER, TARGET
 from as2d_core.models.folder import ModelInfo, describe_model
 from as2d_core.models.probe import Probe, probe_model
-from datastore.files import write_durably
+from as2d_core.reading import read_json
+from datastore.files import move_durably, write_durably
 from datastore.locations import Folders
+from datastore.lock import turn
 
 REGISTRY_FILE = "registry.json"
 BUNDLED = {"demo-target": TARGET, "demo-drafter": DRAFTER}
@@ -57,12 +62,11 @@ def add_model(folders: Folders, folder: Path) -> ModelEntry:
     """
     path = folder.expanduser().absolute()
     check_model(folders, path)
-    registry = _read(folders)
-    known = next((name for name, at in registry.folders.items() if Path(at) == path), None)
-    if known is None:
-        known = _free_id(path.name, {*BUNDLED, *registry.folders})
-        registry.folders[known] = str(path)
-        _write(folders, registry)
+    with _changing(folders) as registry:
+        known = next((name for name, at in registry.folders.items() if Path(at) == path), None)
+        if known is None:
+            known = _free_id(path.name, {*BUNDLED, *registry.folders})
+            registry.folders[known] = str(path)
     return _entry(known, path, registry)
 
 
@@ -73,16 +77,15 @@ def remove_model(folders: Folders, name: str) -> Path:
         ModelError: it is one of the bundled pair.
         UnknownNameError: there is none of this id or path.
     """
-    registry = _read(folders)
     if name in BUNDLED:
         raise ModelError(f"{name} comes with the program and cannot be removed.")
     wanted = Path(name).expanduser().absolute()
-    for known, path in registry.folders.items():
-        if known == name or Path(path) == wanted:
-            del registry.folders[known]
-            _write(folders, registry)
-            return Path(path)
-    raise unknown_name("model", name, list(registry.folders))
+    with _changing(folders) as registry:
+        for known, path in registry.folders.items():
+            if known == name or Path(path) == wanted:
+                del registry.folders[known]
+                return Path(path)
+        raise unknown_name("model", name, list(registry.folders))
 
 
 def check_model(folders: Folders, folder: Path) -> Probe:
@@ -92,9 +95,8 @@ def check_model(folders: Folders, folder: Path) -> Probe:
         ModelError: a sentence about what is wrong with it.
     """
     probe = probe_model(folder)
-    registry = _read(folders)
-    registry.probes[_probe_key(probe.sha256, probe.mnn_version)] = asdict(probe)
-    _write(folders, registry)
+    with _changing(folders) as registry:
+        registry.probes[_probe_key(probe.sha256, probe.mnn_version)] = asdict(probe)
     return probe
 
 
@@ -175,12 +177,39 @@ def _free_id(name: str, taken: set[str]) -> str:
 
 def _read(folders: Folders) -> _Registry:
     try:
-        kept = json.loads((folders.models / REGISTRY_FILE).read_text(encoding="utf-8"))
-        return _Registry(dict(kept["folders"]), dict(kept["probes"]))
-    except (OSError, ValueError, KeyError, TypeError):
+        return _parsed(folders)
+    except (OSError, ValueError):
         return _Registry({}, {})
 
 
-def _write(folders: Folders, registry: _Registry) -> None:
+def _parsed(folders: Folders) -> _Registry:
+    """The list as it is kept; ``OSError`` or ``ValueError`` when it cannot be read."""
+    kept = read_json(folders.models / REGISTRY_FILE)
+    if not isinstance(kept, dict):
+        raise ValueError("it is no list of models")
+    paths, probes = kept.get("folders"), kept.get("probes")
+    if not (isinstance(paths, dict) and all(isinstance(path, str) for path in paths.values())):
+        raise ValueError("it is no list of models")
+    if not (isinstance(probes, dict) and all(isinstance(probe, dict) for probe in probes.values())):
+        raise ValueError("it is no list of models")
+    return _Registry(paths, probes)
+
+
+@contextmanager
+def _changing(folders: Folders) -> Iterator[_Registry]:
+    """The list, written when the block ends well; nobody else changes it meanwhile. A damaged one is set aside."""
     folders.create()
-    write_durably(folders.models / REGISTRY_FILE, (json.dumps(asdict(registry), indent=1) + "\n").encode())
+    path = folders.models / REGISTRY_FILE
+    with turn(path):
+        try:
+            registry = _parsed(folders)
+        except FileNotFoundError:
+            registry = _Registry({}, {})
+        except (OSError, ValueError):
+            registry = _Registry({}, {})
+            move_durably(path, path.with_name(f"{path.stem}.damaged-{time.time_ns()}{path.suffix}"))
+        before = json.dumps(asdict(registry), indent=1)
+        yield registry
+        after = json.dumps(asdict(registry), indent=1)
+        if after != before:
+            write_durably(path, f"{after}\n".encode())

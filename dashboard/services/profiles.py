@@ -13,6 +13,7 @@ from as2d_core.profiles import catalogue
 from as2d_core.profiles.codec import profile_from_json, profile_to_json, profile_warnings
 from as2d_core.profiles.comparison import ComparedCost, CostRow, compare_profiles, cost_rows
 from as2d_core.profiles.profile import Profile
+from as2d_core.reading import is_file
 from dashboard.services.workspace import Workspace
 from datastore.files import safe_name
 from datastore.library import PROFILE_SUFFIX, list_profiles, put_profile, read_profile_file
@@ -63,7 +64,7 @@ def load_profile(folders: Folders, name: str) -> Profile:
         except ProfileError as error:
             raise ProfileError(f"The kept profile {name!r} ({kept}): {error}") from error
     path = Path(name)
-    if path.suffix == ".json" or path.is_file():
+    if path.suffix == ".json" or is_file(path):
         return catalogue.read_profile(path)
     raise unknown_name("profile", name, profile_ids(folders))
 

@@ -8,10 +8,12 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
 from as2d_core.errors import As2dError, RequestError, unknown_name
+from as2d_core.reading import read_json
 from datastore.errors import StoreError
 from datastore.files import write_durably
 from datastore.ingest import ingest_run
 from datastore.locations import Folders, data_folder
+from datastore.lock import turn
 from datastore.store import Store
 from device_bridge.devices import Device
 from device_bridge.errors import (
@@ -157,7 +159,7 @@ def incoming_folder(folders: Folders) -> Path:
 def read_settings(folders: Folders) -> Settings:
     """The settings; what cannot be read, or is not known, is as it is by default."""
     try:
-        kept = json.loads((folders.root / SETTINGS_FILE).read_text(encoding="utf-8"))
+        kept = read_json(folders.root / SETTINGS_FILE)
     except (OSError, ValueError):
         return Settings()
     names = {item.name for item in fields(Settings)}
@@ -178,7 +180,9 @@ def change_settings(folders: Folders, **values: str) -> Settings:
             raise unknown_name("setting", name, names)
         if not value.strip():
             raise RequestError(f"The setting {name} is empty.")
-    changed = replace(read_settings(folders), **values)
     folders.create()
-    write_durably(folders.root / SETTINGS_FILE, (json.dumps(asdict(changed), indent=1) + "\n").encode())
+    path = folders.root / SETTINGS_FILE
+    with turn(path):
+        changed = replace(read_settings(folders), **values)
+        write_durably(path, (json.dumps(asdict(changed), indent=1) + "\n").encode())
     return changed

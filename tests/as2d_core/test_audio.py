@@ -136,3 +136,43 @@ def test_a_huge_file_is_refused_before_it_is_read(tmp_path):
 def test_a_folder_is_no_audio_file(tmp_path):
     with pytest.raises(AudioError, match="There is no audio file at"):
         read_audio(tmp_path)
+
+
+@pytest.mark.parametrize("share", [0.3, 0.5, 0.8])
+def test_an_mp3_that_is_cut_is_not_heard_as_a_shorter_one(share, written):
+    path = written(sine(3.0), name="cut.mp3")
+    content = path.read_bytes()
+    path.write_bytes(content[: int(len(content) * share)])
+    with pytest.raises(AudioError, match=r"cut\.mp3 breaks off: of 3\.0 s only [12]?\d\.\d s can be read"):
+        read_audio(path)
+
+
+def test_the_whole_part_of_a_cut_file_can_be_heard(written):
+    path = written(sine(3.0), name="cut.mp3")
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+    assert read_audio(path, 0.0, 1.0).duration_s == pytest.approx(1.0, abs=0.1)
+
+
+@pytest.mark.parametrize("factor", [32768.0, 1e12, 3e38])
+@pytest.mark.parametrize("channels", [1, 2])
+@pytest.mark.parametrize("rate", [16_000, 48_000])
+def test_samples_far_beyond_full_scale(rate, channels, factor, written):
+    samples = np.full((rate, channels), factor, np.float32)
+    with pytest.raises(AudioError, match="where full scale is 1; export it again"):
+        read_audio(written(samples, rate, subtype="FLOAT"))
+
+
+def test_a_flac_that_does_not_say_how_long_it_is(written):
+    path = written(sine(1.0), name="stream.flac")
+    content = bytearray(path.read_bytes())
+    content[21] &= 0xF0  # the number of samples, 36 bits of which these are the first
+    content[22:26] = bytes(4)
+    path.write_bytes(content)
+    with pytest.raises(AudioError, match=r"stream\.flac does not say how long it is"):
+        read_audio(path)
+
+
+def test_a_name_that_is_too_long(tmp_path):
+    with pytest.raises(AudioError, match=r"There is no audio file at .* \(File name too long\)"):
+        read_audio(tmp_path / ("a" * 5000))

@@ -1,6 +1,8 @@
 """One real model with a hand-kept cache: rollback, widths and text, bit for bit."""
 
+import json
 import random
+import shutil
 
 import numpy as np
 import pytest
@@ -170,3 +172,31 @@ def test_the_self_test_says_what_it_tested(self_test):
     assert self_test.rows > 0
     assert self_test.extra["step"] == self_test.exact_widths[0]
     assert self_test.grade == ("bit-equal" if len(self_test.exact_widths) > 1 else "plain only")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"attention_mode": 99},
+        {"quant_qkv": 1},
+        {"speculative_type": "mtp"},
+        {"use_mmap": True, "kvcache_mmap": True, "tmp_path": "elsewhere"},
+        {"precision": "low", "memory": "low", "thread_num": 10**9, "backend_type": "opencl"},
+    ],
+    ids=lambda settings: next(iter(settings)),
+)
+def test_a_config_neither_changes_what_is_computed_nor_writes_a_file(settings, samples, tmp_path):
+    folder, elsewhere = shutil.copytree(DRAFTER, tmp_path / "copy"), tmp_path / "elsewhere"
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    odd = {**settings, "tmp_path": str(elsewhere)} if "tmp_path" in settings else settings
+    (folder / "config.json").write_text(json.dumps(config | odd), encoding="utf-8")
+    files = {path.name for path in folder.iterdir()}
+    said = []
+    for model in (ChildModel(DRAFTER), ChildModel(folder)):
+        model("hear", samples)
+        model("instruct", model("instruction_ids", INSTRUCTION))
+        said.append(model("logits", [model("first")[0]]))
+        model.close()
+    assert np.array_equal(*said)
+    assert {path.name for path in folder.iterdir()} == files
+    assert not elsewhere.exists()

@@ -101,3 +101,55 @@ def test_a_config_that_is_no_text_is_refused(copy):
     (copy / "llm_config.json").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ModelError, match=r"llm_config\.json cannot be read as JSON"):
         describe_model(copy)
+
+
+@pytest.mark.parametrize("share", [0.999999, 0.5, 0.00001])
+def test_audio_weights_that_end_before_what_the_encoder_reads_are_cut_off(share, copy):
+    file = copy / "audio.mnn.weight"
+    content = file.read_bytes()
+    file.write_bytes(content[: int(len(content) * share)])
+    with pytest.raises(ModelError, match=r"audio\.mnn\.weight is (cut off \(\d+ bytes, at least 789184|empty|\()"):
+        describe_model(copy)
+
+
+@pytest.mark.parametrize(
+    "name", ["../llm.mnn", "sub/llm.mnn", "", ".", "a" * 5000, "/etc/passwd", None, 7, ["llm.mnn"], "\ud800/x"]
+)
+def test_a_config_names_files_of_its_own_folder_only(name, copy):
+    config = json.loads((copy / "config.json").read_text(encoding="utf-8"))
+    (copy / "config.json").write_text(json.dumps(config | {"llm_model": name}), encoding="utf-8")
+    with pytest.raises(ModelError, match="names no file of the folder; write the plain name of a file"):
+        describe_model(copy)
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000])
+def test_a_config_that_is_nested_too_deep(text, copy):
+    (copy / "config.json").write_text(text, encoding="utf-8")
+    with pytest.raises(ModelError, match="cannot be read as JSON: it is nested too deep"):
+        describe_model(copy)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_config_that_is_a_pipe_is_not_waited_for(copy):
+    (copy / "config.json").unlink()
+    os.mkfifo(copy / "config.json")
+    with pytest.raises(ModelError, match="no regular file"):
+        describe_model(copy)
+
+
+@pytest.mark.parametrize("name", ["hidden_size", "layer_nums"])
+@pytest.mark.parametrize("value", ["<script>", -5, 0, 10**30, True, 1.5, {}])
+def test_sizes_are_whole_numbers_that_can_be(name, value, with_details):
+    with pytest.raises(ModelError, match=f"{name} is .* no whole number"):
+        describe_model(with_details(**{name: value}))
+
+
+@pytest.mark.parametrize("value", ["x" * 5000, "two\nlines"])
+def test_a_type_is_a_word(value, with_details):
+    with pytest.raises(ModelError, match="names no model_type that can be"):
+        describe_model(with_details(model_type=value))
+
+
+def test_a_folder_whose_name_is_too_long():
+    with pytest.raises(ModelError, match="There is no model folder"):
+        describe_model(DRAFTER / ("a" * 5000))

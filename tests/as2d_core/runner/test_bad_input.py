@@ -290,7 +290,12 @@ def test_a_verification_that_is_wider_than_any_exact_one(error_of):
 
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats() | st.text(max_size=8),
+    st.none()
+    | st.booleans()
+    | st.sampled_from([10**400, -(10**400)])
+    | st.integers(-(2**70), 2**70)
+    | st.floats()
+    | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
     max_leaves=6,
 )

@@ -1,5 +1,6 @@
 import os
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -113,3 +114,20 @@ def test_a_model_that_crashes_is_not_kept(folders, copy):
     with pytest.raises(ModelError, match="mine"):
         models.add_model(folders, copy)
     assert len(models.list_models(folders)) == 2
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"folders": {"x": 7}, "probes": {}}', "[" * 100_000])
+def test_a_damaged_list_is_set_aside_before_it_is_written_again(text, folders, copy, probed):
+    models.add_model(folders, copy)
+    (folders.models / models.REGISTRY_FILE).write_text(text, encoding="utf-8")
+    assert len(models.list_models(folders)) == 2
+    models.add_model(folders, copy)
+    assert [e.id for e in models.list_models(folders)][2:] == ["mine"]
+    assert [p.read_text(encoding="utf-8") for p in folders.models.glob("registry.damaged-*.json")] == [text]
+
+
+def test_models_that_are_added_at_once_are_all_kept(folders, copy, probed, tmp_path):
+    copies = [shutil.copytree(copy, tmp_path / f"model{i}") for i in range(6)]
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(lambda folder: models.add_model(folders, folder), copies))
+    assert {e.id for e in models.list_models(folders) if not e.bundled} == {f"model{i}" for i in range(6)}
