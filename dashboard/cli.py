@@ -29,6 +29,7 @@ from dashboard import (
     cli_profile,
     cli_published,
     cli_replay,
+    cli_report,
     cli_run,
     cli_runs,
     cli_select,
@@ -41,6 +42,7 @@ from dashboard.services.workspace import close_workspace
 COMMANDS = (
     cli_run,
     cli_runs,
+    cli_report,
     cli_validate,
     cli_budgets,
     cli_oracle,

@@ -1,0 +1,291 @@
+"""Which views can a figure cell show, and with which settings? Every view here takes its data from a ``Source``.
+
+A view's builder gets checked settings and gives blocks; it draws nothing itself, that is what ``dashboard.views`` does.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from as2d_core.errors import unknown_name
+from as2d_core.profiles.codec import profile_warnings
+from as2d_core.profiles.comparison import cost_rows
+from as2d_core.records import METHODS
+from dashboard.notebook import facts_html
+from dashboard.notebook.errors import CellError
+from dashboard.notebook.outputs import Block, Drawing, Grid, Markup, Sentence
+from dashboard.notebook.source import Source
+from dashboard.services.references import reference_tps
+from dashboard.services.what_if import gap_interval
+from dashboard.views import numbers, text
+from dashboard.views.account import account_figure, account_info
+from dashboard.views.budget_table import budget_table
+from dashboard.views.budgets import budgets_figure, budgets_info
+from dashboard.views.comparison_table import comparison_table
+from dashboard.views.facts import facts_info, profile_facts
+from dashboard.views.heading import heading_html, heading_info
+from dashboard.views.live import live_info, live_text_html
+from dashboard.views.methods_compare import methods_figure, methods_info
+from dashboard.views.rounds import round_details
+from dashboard.views.rounds_html import round_details_html
+from dashboard.views.run_labels import costs_sentence, profile_label
+from dashboard.views.runs import runs_info
+from dashboard.views.runs_compare import comparison_figure, comparison_info
+from dashboard.views.theme import Theme
+from dashboard.views.timeline import timeline_figure
+from dashboard.views.timeline_info import timeline_info
+from dashboard.views.width_savings import width_savings_figure, width_savings_info
+from dashboard.views.windows import windows_figure, windows_info
+from datastore.queries import RunRow
+
+MOST_BARS = 1_200
+"""Bars of a timeline in a notebook; neighbours are merged when there are more."""
+MOST_TIMELINES, MOST_SAID = 8, 6_000
+
+Settings = Mapping[str, Any]
+Builder = Callable[[Source, Theme, Settings], tuple[Block, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a view can be told."""
+
+    kind: str
+    """``run``, ``runs``, ``profile``, ``corpus``, ``split``, ``whole``, ``number`` or ``text``."""
+    help: str
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Something that a figure cell can show."""
+
+    title: str
+    settings: Mapping[str, Setting]
+    build: Builder
+
+
+def build(source: Source, theme: Theme, name: str, settings: Settings) -> tuple[Block, ...]:
+    """Show a view.
+
+    Raises:
+        UnknownNameError: no such view.
+        CellError: a setting is missing, unknown or of the wrong kind.
+        As2dError: what the data behind it says.
+    """
+    if name not in VIEWS:
+        raise unknown_name("view", name, list(VIEWS))
+    return VIEWS[name].build(source, theme, checked(name, settings))
+
+
+def checked(name: str, settings: Settings) -> dict[str, Any]:
+    """Settings of a view in the types that they have.
+
+    Raises:
+        CellError: one is missing, unknown or of the wrong kind.
+    """
+    view = VIEWS[name]
+    for key in settings:
+        if key not in view.settings:
+            raise CellError(f"The view {name!r} has no setting {key!r}; it has {', '.join(view.settings)}.")
+    out: dict[str, Any] = {}
+    for key, setting in view.settings.items():
+        value = settings.get(key)
+        if value in (None, "", []):
+            if setting.required:
+                raise CellError(f"The view {name!r} needs the setting {key!r}: {setting.help}")
+            continue
+        out[key] = _read(name, key, setting.kind, value)
+    return out
+
+
+def _read(view: str, key: str, kind: str, value: Any) -> Any:
+    wrong = CellError(f"The setting {key!r} of the view {view!r} is no {_KIND_NAMES.get(kind, 'text')}: {value!r}.")
+    if kind == "runs":
+        values = value.split() if isinstance(value, str) else value
+        if not isinstance(values, list | tuple) or not all(isinstance(item, str) for item in values):
+            raise wrong
+        return [item.strip(",") for item in values]
+    if kind in ("whole", "number"):
+        if isinstance(value, bool):
+            raise wrong
+        try:
+            number = float(value)
+        except (TypeError, ValueError) as error:
+            raise wrong from error
+        if not abs(number) < 1e15 or (kind == "whole" and number != int(number)):
+            raise wrong
+        return int(number) if kind == "whole" else number
+    if not isinstance(value, str | int | float) or isinstance(value, bool):
+        raise wrong
+    return str(value)
+
+
+_KIND_NAMES = {"runs": "list of run ids", "whole": "whole number", "number": "number"}
+
+
+def _mapping(row: RunRow) -> dict[str, Any]:
+    return {item.name: getattr(row, item.name) for item in fields(RunRow)}
+
+
+def _heading(source: Source, theme: Theme, run_id: str) -> Markup:
+    info = timeline_info(source.record(run_id))
+    return Markup(heading_html(heading_info(info, reference_tps(source, source.row(run_id))), theme))
+
+
+def _timeline(source: Source, theme: Theme, given: Settings) -> tuple[Block, ...]:
+    info = timeline_info(source.record(given["run"]))
+    low, high = given.get("from"), given.get("to")
+    window = (low or 0.0, info.end_ms if high is None else high) if low is not None or high is not None else None
+    if window is not None and window[0] >= window[1]:
+        raise CellError(f"The timeline from {window[0]:g} to {window[1]:g} ms is empty; give a later end.")
+    figure = timeline_figure(info, theme, window, given.get("round"), MOST_BARS)
+    note = "" if info.empty is None else "The log holds everything that was written."
+    return _heading(source, theme, given["run"]), Drawing(figure, note)
+
+
+def _account(source: Source, theme: Theme, given: Settings) -> tuple[Block, ...]:
+    info = account_info(source.record(given["run"]))
+    said = "" if info.empty else f"{info.equation}. {info.sentence} {info.bound_sentence}"
+    return (Drawing(account_figure(info, theme), said, strip=True),)
+
+
+def _round(source: Source, theme: Theme, given: Settings) -> tuple[Block, ...]:
+    details = round_details(source.record(given["run"]), given["round"])
+    if details is None:
+        return (Sentence(f"Run {given['run']} has no round {given['round']}.", "error"),)
+    return (Markup(round_details_html(details, theme)),)
+
+
+def _said(source: Source, theme: Theme, given: Settings) -> tuple[Block, ...]:
+    record = source.record(given["run"])
+    if len(record.tokens) > MOST_SAID:
+        return (Sentence(f"The output has {len(record.tokens):,} tokens, too many to be shown here."),)
+    return (Markup(live_text_html(live_info(record), theme)),)
+
+
+def _runs(source: Source, theme: Theme, given: Settings) -> tuple[Block, ...]:  # noqa: ARG001 - one signature
+    shown = runs_info([_mapping(row) for row in source.rows(given["runs"])]).shown
+    return (Grid(tuple(shown.columns), tuple(tuple(row) for row in shown.itertuples(index=False))),)
+
+
+def _comparison(source: Source, theme: Theme, given: Settings) -> tuple[Block, ...]:
+    info = comparison_info([_mapping(row) for row in source.rows(given["runs"])])
+    table = comparison_table(info)
+    grid = Grid(tuple(table.columns), tuple(tuple(row) for row in table.itertuples(index=False)))
+    return Drawing(comparison_figure(info, theme), " ".join(info.notes), strip=True), grid
+
+
+def _methods(source: Source, theme: Theme, given: Settings) -> tuple[Block, ...]:
+    rows = [row for row in source.rows(given["runs"]) if row.method in METHODS]
+    if len(rows) > MOST_TIMELINES:
+        raise CellError(f"At most {MOST_TIMELINES} timelines are drawn under each other, not {len(rows)}.")
+    info = methods_info([source.record(row.run_id) for row in rows])
+    table = info.table
+    grid = Grid(tuple(table.columns), tuple(tuple(row) for row in table.itertuples(index=False)))
+    return Drawing(methods_figure(info, theme), " ".join(info.notes), strip=True), grid
+
+
+def _facts(source: Source, theme: Theme, given: Settings) -> tuple[Block, ...]:  # noqa: ARG001 - one signature
+    return (
+        Markup(facts_html.facts_html(facts_info([source.record(row.run_id) for row in source.rows(given["runs"])]))),
+    )
+
+
+def _budgets(source: Source, theme: Theme, given: Settings) -> tuple[Block, ...]:
+    report, drafter, budget = _report(source, given)
+    interval = None if budget is None else gap_interval(report.grid, drafter, budget)
+    info = budgets_info(report.table, None if budget is None else (drafter, budget), interval)
+    return Sentence(info.sentence), Drawing(budgets_figure(info, theme), " ".join(info.notes), strip=True)
+
+
+def _budget_map(source: Source, theme: Theme, given: Settings) -> tuple[Block, ...]:
+    report, drafter, budget = _report(source, given)
+    info = windows_info(report.grid, drafter, budget)
+    return (Drawing(windows_figure(info, theme, budget), strip=True),)
+
+
+def _budget_table(source: Source, theme: Theme, given: Settings) -> tuple[Block, ...]:  # noqa: ARG001 - one signature
+    report, _, _ = _report(source, given)
+    table = budget_table(report.table)
+    columns = [[_written(name, value) for value in table[name]] for name in table.columns]
+    return (Grid(tuple(table.columns), tuple(zip(*columns, strict=True))),)
+
+
+def _written(column: str, value: Any) -> str:
+    """A number of the budget table with as many decimals as its column has."""
+    if isinstance(value, str):
+        return value
+    if value is None or value != value:  # noqa: PLR0124 - NaN
+        return numbers.NA
+    return f"{value:,.2f}" if "TPS" in column else f"{value:,.1f}" if "(%)" in column else f"{value:,.0f}"
+
+
+def _report(source: Source, given: Settings) -> tuple[Any, str, int | None]:
+    """The comparison of budgets, and the pair that is pointed out: the one asked for, or the one that was chosen."""
+    report = source.budgets(given["profile"], given["corpus"], given.get("split", "all"))
+    chosen = report.selected
+    drafter = given.get("drafter") or (chosen.drafter if chosen is not None else report.grid.drafters[0])
+    if drafter not in report.grid.drafters:
+        raise unknown_name("drafter", drafter, list(report.grid.drafters))
+    budget = given.get("budget", chosen.budget if chosen is not None else None)
+    if budget is not None and budget not in report.grid.budgets:
+        raise CellError(f"Budget {budget} was not replayed; known are {', '.join(map(str, report.grid.budgets))}.")
+    return report, drafter, budget
+
+
+def _profile(source: Source, theme: Theme, given: Settings) -> tuple[Block, ...]:
+    profile = source.profile(given["profile"])
+    rows = tuple(
+        (
+            row.key,
+            None if row.value_ms is None else numbers.duration(row.value_ms),
+            "" if row.spread is None else f"{numbers.sample_size(row.spread.n)}",
+            "unknown" if row.provenance is None else row.provenance.kind,
+            "extrapolated" if row.extrapolated else "",
+        )
+        for row in cost_rows(profile)
+    )
+    said = " ".join([f"{profile_label(profile)}. {costs_sentence(profile)}", *profile_warnings(profile)])
+    grid = Grid(("Cost", "Value", "Calls", "Origin", ""), rows)
+    facts = Markup(facts_html.pairs_html(profile_facts(profile)))
+    savings = width_savings_info(profile)
+    drawing = (Drawing(width_savings_figure(savings, theme), strip=True),) if savings.savings else ()
+    return Sentence(text.visible(said, spaces=False)), facts, *drawing, grid
+
+
+_RUN = Setting("run", "id of a run, or a unique beginning of it", required=True)
+_RUNS = Setting("runs", "ids of runs", required=True)
+_PROFILE = Setting("profile", "id of a cost profile", required=True)
+_PAIR = {
+    "profile": _PROFILE,
+    "corpus": Setting("corpus", "id of a trajectory set", required=True),
+    "split": Setting("split", "all, development, validation or test"),
+    "drafter": Setting("text", "one of the set's drafters"),
+    "budget": Setting("whole", "proposal budget b to point out"),
+}
+
+VIEWS: Mapping[str, View] = {
+    "timeline": View(
+        "Timeline",
+        {
+            "run": _RUN,
+            "from": Setting("number", "ms from decode start"),
+            "to": Setting("number", "ms from decode start"),
+            "round": Setting("whole", "round to outline"),
+        },
+        _timeline,
+    ),
+    "account": View("Where the time went", {"run": _RUN}, _account),
+    "round": View("One round", {"run": _RUN, "round": Setting("whole", "index of the round", required=True)}, _round),
+    "said": View("What was said", {"run": _RUN}, _said),
+    "runs": View("Table of runs", {"runs": _RUNS}, _runs),
+    "comparison": View("Runs compared", {"runs": _RUNS}, _comparison),
+    "methods": View("Timelines compared", {"runs": _RUNS}, _methods),
+    "facts": View("Devices, versions, models, settings", {"runs": _RUNS}, _facts),
+    "budgets": View("Budgets", _PAIR, _budgets),
+    "budget map": View("Where a budget loses", _PAIR, _budget_map),
+    "budget table": View("All budgets in numbers", _PAIR, _budget_table),
+    "profile": View("Cost profile", {"profile": _PROFILE}, _profile),
+}
+"""Every view by its name."""

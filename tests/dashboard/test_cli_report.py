@@ -1,0 +1,55 @@
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent / "pages"))
+
+from page_samples import put
+
+from dashboard.cli import main
+
+
+@pytest.fixture
+def stored(workspace, tmp_path):
+    put(workspace.store, tmp_path, "first")
+    put(workspace.store, tmp_path, "second", method="target-only")
+    return workspace
+
+
+def call(capsys, *arguments):
+    code = main(["report", *map(str, arguments), "--json"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(("runs", "template"), [(["first"], "run"), (["first", "second"], "comparison")])
+def test_the_usual_template_follows_the_number_of_runs(stored, tmp_path, capsys, runs, template):
+    path = tmp_path / "report.html"
+    code, out = call(capsys, *runs, "--title", "A & B", "--tag", "x", "--output", path)
+    assert (code, out["template"], out["runs"]) == (0, template, runs)
+    page = path.read_text(encoding="utf-8")
+    assert out["bytes"] == path.stat().st_size < 8_000_000
+    assert "<h1>A &amp; B</h1>" in page
+
+
+def test_a_profile_is_reported_by_its_name_alone(stored, tmp_path, capsys):
+    code, out = call(capsys, "--profile", "k70", "--output", tmp_path / "p.html")
+    assert (code, out["template"]) == (0, "profile")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["firts"], "Did you mean 'first'"),
+        ([], "1 to 500 runs"),
+        (["first", "--output", "x.pdf"], "written as .html"),
+        (["first", "--output", "no/such/folder/x.html"], "cannot be used"),
+    ],
+)
+def test_what_cannot_be_reported_is_one_sentence(stored, tmp_path, capsys, monkeypatch, arguments, said):
+    monkeypatch.chdir(tmp_path)
+    code, out = call(capsys, *arguments)
+    assert code == 1
+    assert said in out["error"]
+    assert list(tmp_path.glob("*.html")) == []
