@@ -100,7 +100,7 @@ def _view(name: str, total_s: float, start_s: float, end_s: float | None) -> tup
     if last - start_s > MAX_SECONDS + 1e-6:
         raise AudioError(
             f"{name} lasts {last - start_s:.1f} s; the models hear at most {MAX_SECONDS:.0f} s. "
-            "Choose a start and an end at most that far apart."
+            "Cut it, or choose a start and an end at most that far apart."
         )
     return start_s, last
 

@@ -3,6 +3,8 @@
 Every message is one sentence (or two) that says what is wrong, where, and what to do.
 """
 
+import re
+
 
 class As2dError(Exception):
     """Root of every error this project raises on purpose."""
@@ -73,5 +75,18 @@ def unknown_name(kind: str, name: str, known: list[str]) -> UnknownNameError:
     from difflib import get_close_matches
 
     near = get_close_matches(name, known, n=1, cutoff=0.4)
-    hint = f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(sorted(known)) or 'none'}."
+    hint = f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(_shortened(sorted(known))) or 'none'}."
     return UnknownNameError(f"There is no {kind} named {name!r}. {hint}")
+
+
+def _shortened(names: list[str]) -> list[str]:
+    """Names that differ in their number only become one entry each, so that a long list stays a sentence."""
+    series: dict[tuple[str, str], list[str]] = {}
+    for name in names:
+        parts = re.fullmatch(r"(.*_)\d+(\D*)", name)
+        series.setdefault((parts[1], parts[2]) if parts else (name, ""), []).append(name)
+    return [
+        entry
+        for same in series.values()
+        for entry in (same if len(same) < 3 else [f"{same[0]} to {same[-1]} ({len(same)})"])
+    ]

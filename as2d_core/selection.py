@@ -115,8 +115,8 @@ def select_budget(grid: Grid, finalists: int = DEFAULT_FINALISTS) -> Selection:
     for split in ("development", "validation"):
         if split not in grid.splits:
             raise SelectionError(
-                f"The grid of {grid.corpus!r} has no {split} windows; a selection is screened on development windows "
-                "and chosen on validation windows."
+                f"The set {grid.corpus!r} has no {split} windows, so nothing is selected: a selection is screened on "
+                "development windows and chosen on validation windows. Collect windows of both."
             )
     development, validation = grid.of_split("development"), grid.of_split("validation")
     screened = _rank(development, [(d, b) for d in grid.drafters for b in grid.budgets])

@@ -8,6 +8,7 @@ from as2d_core.profiles.profile import Profile
 from dashboard.cli_output import Answer, Progress, command, number, table, wait
 from dashboard.services.calibration import Calibration, CalibrationForm, start
 from dashboard.services.workspace import open_workspace
+from dashboard.views import numbers
 from device_bridge.local import THIS_COMPUTER
 
 FIT_WAIT_S = 60.0
@@ -54,7 +55,7 @@ def measure(form: CalibrationForm, *, quiet: bool = False) -> Answer:
     progress = Progress(quiet)
     if calibration.resumed_share:
         progress.say(f"It goes on where it was interrupted: {calibration.resumed_share:.0%} is measured.")
-    progress.say(f"This takes about {duration(calibration.expected_s)}.")
+    progress.say(f"This takes about {numbers.wait(calibration.expected_s)}.")
     interrupted = _follow(calibration, progress)
     for note in calibration.notes:
         print(note, file=sys.stderr)
@@ -65,14 +66,6 @@ def measure(form: CalibrationForm, *, quiet: bool = False) -> Answer:
     for warning in calibration.job.warnings:
         print(warning, file=sys.stderr)
     return _shown(profile)
-
-
-def duration(seconds: float) -> str:
-    """A length of time for a person who waits."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    minutes = seconds / 60
-    return f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"
 
 
 def _follow(calibration: Calibration, progress: Progress) -> bool:

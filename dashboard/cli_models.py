@@ -43,7 +43,7 @@ def models_check(options: argparse.Namespace) -> Answer:
     folders = user_folders()
     probe = check_model(folders, resolve_model(folders, options.model))
     text = (
-        f"{probe.name} runs here: MNN {probe.mnn_version} on {probe.backend}, "
+        f"{options.model} runs here: MNN {probe.mnn_version} on {probe.backend}, "
         f"loads in {number(probe.load_ms, 'ms', 1)}, {probe.vocabulary} tokens in its vocabulary"
     )
     return Answer({"probe": probe}, text)

@@ -25,13 +25,13 @@ def offer(workspace: Workspace) -> None:
     if measured_profile(workspace, find_device(workspace).key) is not None:
         return
     busy = find_device(workspace).job
-    wait = numbers.significant(expected_seconds(REPETITIONS), 1)
+    wait = numbers.wait(expected_seconds(REPETITIONS))
     left, right = st.columns([8, 2], vertical_alignment="center")
     with left:
         ui.box(
             "note",
             "What drafting and verifying cost on this computer was not measured yet.",
-            f"Calibrating takes about {wait} s; until then the numbers below are for published phones."
+            f"Calibrating takes about {wait}; until then the numbers below are for published phones."
             + ("" if busy is None else " Another job runs at the moment."),
         )
     if right.button("Calibrate", type="primary", disabled=busy is not None):

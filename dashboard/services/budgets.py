@@ -150,7 +150,10 @@ def _ruled(corpus: TrajectorySet, profile: Profile, grid: Grid) -> Grid | None:
 def _select(grid: Grid) -> tuple[Selection | None, str | None]:
     present = [name for name in ("development", "validation") if name in grid.splits]
     if not present:
-        return None, f"The set {grid.corpus!r} has no development and validation windows to choose on."
+        return (
+            None,
+            f"The set {grid.corpus!r} has no development and validation windows to choose on, so nothing is selected.",
+        )
     try:
         return select_budget(grid.of_split(*present)), None
     except SelectionError as error:

@@ -69,7 +69,7 @@ def folder_windows(folder: Path, instruction: str, task: str = "transcribe") -> 
         try:
             duration_s = read_audio(path).duration_s
         except AudioError as error:
-            raise AudioError(f"{name}: {error}") from error
+            raise AudioError(str(error).replace(path.name, path.relative_to(folder).as_posix())) from error
         windows.append(DemoWindow(name, path.absolute(), path.parent.name, task, instruction, "", duration_s))
     return tuple(windows)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from as2d_core.alignment import DEFAULT_SEARCH_WINDOW
 from as2d_core.audio import read_audio
-from as2d_core.errors import RequestError, unknown_name
+from as2d_core.errors import AudioError, RequestError, unknown_name
 from as2d_core.models.folder import ModelInfo, check_pair
 from as2d_core.records import METHODS, AudioRef, ModelRef, Placement, Request
 from as2d_core.runner.device import cpu_name
@@ -126,10 +126,15 @@ def _audio(workspace: Workspace, form: RunForm) -> tuple[AudioRef, str, str]:
     if form.window_id is not None:
         window = demo_window(form.window_id)
         path, name, task, instruction = window.path, window.window_id, window.task, window.instruction
+        shown = window.window_id
     else:
         kept = keep_audio(workspace.folders, form.audio or Path())
         path, name = workspace.folders.uploads / kept.file_name, kept.window_id
         task, instruction = "transcribe", DEFAULT_INSTRUCTION
-    heard = read_audio(path, form.view_start_s, form.view_end_s)
+        shown = kept.name
+    try:
+        heard = read_audio(path, form.view_start_s, form.view_end_s)
+    except AudioError as error:  # the user knows the file by its own name, not by the one it is kept under
+        raise AudioError(str(error).replace(path.name, shown)) from error
     end_s = form.view_end_s if form.view_end_s is not None else form.view_start_s + heard.duration_s
     return AudioRef(str(path), heard.sha256, heard.duration_s, name, form.view_start_s, end_s), task, instruction

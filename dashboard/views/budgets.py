@@ -157,7 +157,7 @@ def _sentence(row: BudgetRow | None, gap: Interval | None) -> str:
     loss = "" if row.median_loss is None else f" (median loss {row.median_loss:.0f} %)"
     parts = [
         numbers.tps(row.tps),
-        f"gap {_percent(row.gap, gap)}",
+        f"gap to the oracle {_percent(row.gap, gap)}",
         f"{numbers.share(row.slower_share)} of windows slower than target-only{loss}",
     ]
     return name + ", ".join(parts)

@@ -125,18 +125,34 @@ def live_text_html(info: LiveInfo, theme: Theme) -> str:
         name = element("span", escape(f"{info.drafter_note}: "), {"font-size": "12px"})
         text = "".join(_stretch(item, theme) for item in info.drafter)
         parts.append(element("div", name + text, {"color": theme.muted, "margin-top": "8px", "font-size": "15px"}))
+        parts.append(_key(theme))
     style = {"font-family": FONT, "line-height": "1.7", "overflow-wrap": "anywhere", "white-space": "pre-wrap"}
     return element("div", "".join(parts), style)
 
 
-def _stretch(item: Stretch, theme: Theme) -> str:
+def _key(theme: Theme) -> str:
+    """What the marks of the text mean; struck through is not wrong, only used already."""
+    words = {
+        "accepted": "proposed by the drafter and accepted",
+        "correction": "the target's correction",
+        "used": "drafted and used already, right or wrong",
+    }
+    marks = [element("span", word, {**_marked(kind, theme), "margin-right": "16px"}) for kind, word in words.items()]
+    return element("div", "".join(marks), {"color": theme.muted, "margin-top": "8px", "font-size": "12px"})
+
+
+def _marked(kind: str, theme: Theme) -> dict[str, str | None]:
     green, orange = theme.role("accepted"), theme.role("rejected")
-    style: dict[str, str | None] = {
+    styles: dict[str, dict[str, str | None]] = {
         "accepted": {"border-bottom": f"2px solid {green}"},
         "correction": {"color": orange, "font-weight": "600", "border-bottom": f"2px dotted {orange}"},
         "end": {"color": theme.muted, "font-size": "12px"},
         "used": {"text-decoration": "line-through", "opacity": "0.7"},
-    }.get(item.kind, {})
+    }
+    return styles.get(kind, {})
+
+
+def _stretch(item: Stretch, theme: Theme) -> str:
     meaning = {
         "first": "selected by prefill",
         "alone": "the target alone",
@@ -147,7 +163,7 @@ def _stretch(item: Stretch, theme: Theme) -> str:
         "used": f"{item.tokens} behind the cursor",
         "ahead": f"{item.tokens} not used yet",
     }[item.kind]
-    return element("span", escape(visible(item.text, spaces=False)), style, title=meaning)
+    return element("span", escape(visible(item.text, spaces=False)), _marked(item.kind, theme), title=meaning)
 
 
 def live_figures_html(info: LiveInfo, theme: Theme) -> str:

@@ -40,6 +40,14 @@ def duration(value_ms: float | None) -> str:
     return f"{significant(value_ms / 1e3)} s"
 
 
+def wait(seconds: float) -> str:
+    """A length of time for a person who waits (``40 s``, ``3 min``, ``1.5 h``)."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = seconds / 60
+    return f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"
+
+
 def whole_ms(value_ms: float | None) -> str:
     """A time in whole milliseconds, for sums that a reader adds up (``7,282 ms``); finer below 10 ms."""
     if missing(value_ms):

@@ -248,7 +248,7 @@ def _width_sentence(item: Round, request: Request, ready: int) -> str:
 def _profile_cost(item: Round, request: Request, profile: Profile | None) -> tuple[float | None, str]:
     """What the profile charges for the target's part of this round; drafting of serial rounds is not in it."""
     if profile is None:
-        return None, "no profile was chosen"
+        return None, "this device is not calibrated"
     if request.method == "target-only":
         return profile.target_step_ms, f"one target-only step by {profile.name}"
     table = profile.verify_concurrent_ms if item.source_running else profile.verify_idle_ms

@@ -249,7 +249,7 @@ def _describe_round(info: TimelineInfo, rows: Ints) -> Callable[[int], str]:
                 f"{start:,.1f} to {end:,.1f} ms ({numbers.duration(end - start)})",
                 f"K = {rounds.width[row]}: {outcome}",
                 f"committed “{text.escape(words)}”" if words else "",
-                f"width: {text.label(rounds.reasons[row])}",
+                f"width by: {text.label(rounds.reasons[row])}",
             ]
         )
 

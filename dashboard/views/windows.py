@@ -222,7 +222,9 @@ def _layout(info: WindowsInfo, theme: Theme, selected: int | None) -> dict[str, 
         box = {"x0": x - 0.5, "x1": x + 0.5, "y0": -0.5, "y1": n - 0.5}
         shapes.append({"type": "rect", **box, "line": {"width": 2, "color": theme.text}})
     order = f"sorted by loss at b = {info.sorted_by}" if info.sorted_by is not None else "in the grid's order"
-    names = {"tickvals": list(range(n)), "ticktext": [label(w, 28) for w in info.windows]} if named else {}
+    step = 10 if n < 100 else 100
+    ticks = list(range(n)) if named else [0, *range(step - 1, n, step)]
+    names = [label(w, 28) for w in info.windows] if named else [str(tick + 1) for tick in ticks]  # ranks begin at 1
     return {
         **base_layout(theme),
         "height": min(max(18 * n, 200), 620) + 86,
@@ -242,7 +244,8 @@ def _layout(info: WindowsInfo, theme: Theme, selected: int | None) -> dict[str, 
             range=[n - 0.5, -0.5],
             showgrid=False,
             automargin=False,
-            **names,
+            tickvals=ticks,
+            ticktext=names,
         ),
         "hoverdistance": -1,
         "shapes": shapes,

@@ -67,7 +67,8 @@ def test_ten_milliseconds_of_audio(error_of, tmp_path):
 def test_a_minute_of_audio(error_of, tmp_path):
     audio = write_wav(tmp_path / "long.wav", noise(60))
     assert error_of(audio=audio) == (
-        "long.wav lasts 60.0 s; the models hear at most 30 s. Choose a start and an end at most that far apart."
+        "long.wav lasts 60.0 s; the models hear at most 30 s. "
+        "Cut it, or choose a start and an end at most that far apart."
     )
 
 

@@ -20,7 +20,7 @@ def test_an_empty_store_compares_budgets_with_a_published_phone(workspace, open_
     app = open_page("budgets")
     assert {"budgets", "windows"} <= set(app.charts)
     assert "published" in app.text
-    assert "Selected drafter, b = 12: 24.49 tok/s, gap 2.3 %" in app.text
+    assert "Selected drafter, b = 12: 24.49 tok/s, gap to the oracle 2.3 %" in app.text
     assert "test windows unseen" in app.text
 
 

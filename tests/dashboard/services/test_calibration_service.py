@@ -87,8 +87,9 @@ def test_a_folder_of_recordings_becomes_windows_grouped_by_folder(tmp_path):
 
 
 def test_a_bad_file_in_a_folder_is_named(tmp_path):
-    (tmp_path / "bad.wav").write_text("no audio")
-    with pytest.raises(AudioError, match="bad"):
+    (tmp_path / "street").mkdir()
+    (tmp_path / "street" / "bad.wav").write_text("no audio")
+    with pytest.raises(AudioError, match=r"^street/bad\.wav is no audio"):
         folder_windows(tmp_path, "transcribe the speech.")
 
 

@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from as2d_core.errors import RequestError, UnknownNameError
-from as2d_core.models.demo_catalog import TARGET
+from as2d_core.errors import AudioError, RequestError, UnknownNameError
+from as2d_core.models.demo_catalog import TARGET, demo_window
 from as2d_core.models.folder import describe_model
 from as2d_core.records import SelfTest
 from as2d_core.runner.device import cpu_name
@@ -71,3 +71,16 @@ def test_an_unknown_name_suggests_a_known_one(workspace, field, value, hint):
 def test_a_view_outside_the_recording_is_refused(workspace):
     with pytest.raises(Exception, match="does not lie inside"):
         build_request(workspace, replace(FORM, view_start_s=1.0, view_end_s=99.0))
+
+
+def test_a_view_outside_an_upload_names_the_file_as_the_user_does(workspace, tmp_path):
+    mine = tmp_path / "my talk.flac"
+    mine.write_bytes(demo_window("clean_00").path.read_bytes())
+    with pytest.raises(AudioError, match=r"does not lie inside my talk\.flac"):
+        build_request(workspace, replace(FORM, window_id=None, audio=mine, view_start_s=1.0, view_end_s=99.0))
+
+
+def test_names_that_differ_in_their_number_are_listed_as_one(workspace):
+    with pytest.raises(UnknownNameError, match=r"clean_00 to clean_11 \(12\)") as raised:
+        build_request(workspace, replace(FORM, window_id="?"))
+    assert "clean_05," not in str(raised.value)

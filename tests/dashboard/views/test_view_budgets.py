@@ -59,7 +59,7 @@ def test_the_sentence_gives_throughput_gap_and_slowdowns_of_the_selected_pair():
     row = budgets_info(TABLE, ("a", 12)).selected
     sentence = budgets_info(TABLE, ("a", 12), Interval(1.9, 2.5)).sentence
     assert sentence == (
-        f"selected a, b = 12: {row.tps:.2f} tok/s, gap {row.gap:.1f} % [1.9, 2.5], "
+        f"selected a, b = 12: {row.tps:.2f} tok/s, gap to the oracle {row.gap:.1f} % [1.9, 2.5], "
         "11.1 % of windows slower than target-only (median loss 17 %)"
     )
     assert "gap" in budgets_info(TABLE, ("a", 7)).sentence

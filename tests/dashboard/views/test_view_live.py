@@ -41,8 +41,10 @@ def test_accepted_lone_and_corrected_tokens_are_told_apart():
     assert counts["correction"] == sum(r.accepted < r.proposed for r in record.rounds)
     assert counts["alone"] + counts["end"] == sum(r.proposed == 0 for r in record.rounds)
     markup = live_text_html(live_info(record), LIGHT)
-    assert f"border-bottom:2px solid {LIGHT.role('accepted')}" in markup
-    assert f"border-bottom:2px dotted {LIGHT.role('rejected')}" in markup
+    accepted = sum(s.kind == "accepted" for s in live_info(record).stretches)
+    corrected = sum(s.kind == "correction" for s in live_info(record).stretches)
+    assert markup.count(f"border-bottom:2px solid {LIGHT.role('accepted')}") == accepted + 1  # and the key
+    assert markup.count(f"border-bottom:2px dotted {LIGHT.role('rejected')}") == corrected + 1
 
 
 def test_the_drafter_s_used_text_is_struck_through_up_to_the_cursor():
@@ -51,7 +53,13 @@ def test_the_drafter_s_used_text_is_struck_through_up_to_the_cursor():
     used, ahead = info.drafter
     assert (used.kind, used.tokens) == ("used", record.rounds[-1].cursor_after)
     assert (ahead.kind, ahead.tokens) == ("ahead", len(record.candidates) - used.tokens)
-    assert "line-through" in live_text_html(info, LIGHT)
+    assert live_text_html(info, LIGHT).count("line-through") == 2  # the used part and the key
+
+
+def test_the_marks_of_the_text_are_explained_where_a_drafter_runs():
+    key = "used already, right or wrong"
+    assert key in live_text_html(live_info(growing(0.5)), LIGHT)
+    assert key not in live_text_html(live_info(growing(0.5, "target-only")), LIGHT)
 
 
 def test_a_serial_drafter_shows_its_last_draft():

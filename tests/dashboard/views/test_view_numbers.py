@@ -27,6 +27,11 @@ def test_times_have_three_significant_digits_and_the_unit_that_fits(value_ms, sh
     assert numbers.duration(value_ms) == shown
 
 
+@pytest.mark.parametrize(("seconds", "shown"), [(40.2, "40 s"), (203.0, "3 min"), (5400.0, "1.5 h")])
+def test_a_wait_is_given_in_the_unit_a_person_would_use(seconds, shown):
+    assert numbers.wait(seconds) == shown
+
+
 @pytest.mark.parametrize(
     "write",
     [

@@ -84,7 +84,7 @@ def test_the_selected_budget_s_column_is_outlined(theme):
 def test_window_names_are_shown_while_there_is_room_for_them():
     few, many = (check_figure(windows_figure(windows_info(uneven(n), "a"), LIGHT)) for n in (9, 90))
     assert len(few["layout"]["yaxis"]["ticktext"]) == 9
-    assert "ticktext" not in many["layout"]["yaxis"]
+    assert many["layout"]["yaxis"]["ticktext"] == ["1", *(str(rank) for rank in range(10, 91, 10))]
     assert "90 windows" in " ".join(texts(many["layout"]))
 
 
