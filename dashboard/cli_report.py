@@ -7,7 +7,7 @@ from typing import Any
 from as2d_core.errors import RequestError
 from dashboard.cli_output import Answer, command, opened
 from dashboard.reports.templates import TEMPLATES, Words
-from dashboard.services.reporting import make_report, write_html
+from dashboard.services.reporting import import_shared, make_report, write_html, write_shared
 
 
 def register(commands: Any) -> None:
@@ -15,9 +15,10 @@ def register(commands: Any) -> None:
     parser = command(
         commands,
         "report",
-        "write a report as one HTML file",
+        "write a report as one HTML file, or with its runs as a bundle",
         "as2d report 20260915-1 20260915-2 --output comparison.html",
-        "Fill in a template with runs and write it as one HTML file that opens anywhere, offline too.",
+        "Fill in a template with runs and write it: .html is one file that opens anywhere, offline too; .zip is a "
+        "bundle of a Jupyter notebook and the runs as Parquet, which runs again where as2d is installed.",
     )
     parser.add_argument("run_ids", metavar="RUN", nargs="*", help="ids of runs, or unique beginnings of them")
     parser.add_argument("--template", choices=list(TEMPLATES), help="default: run for one run, comparison for several")
@@ -30,14 +31,26 @@ def register(commands: Any) -> None:
     parser.add_argument("--hypothesis", default="", help="what was expected")
     parser.add_argument("--conclusion", default="", help="what came out")
     parser.add_argument("--tag", action="append", default=[], help="may be given several times")
-    parser.add_argument("--output", metavar="FILE", type=Path, default=Path("report.html"), help="default: report.html")
+    parser.add_argument(
+        "--output", metavar="FILE", type=Path, default=Path("report.html"), help=".html or .zip; default: report.html"
+    )
     parser.set_defaults(command=report)
+    parser = command(
+        commands,
+        "import",
+        "take in runs of somebody else",
+        "as2d import as2d-comparison.zip",
+        "Take in bundles, archives of logs, other data folders or single logs; what is there is not taken twice.",
+    )
+    parser.add_argument("paths", metavar="PATH", nargs="+", type=Path)
+    parser.set_defaults(command=import_)
 
 
 def report(options: argparse.Namespace) -> Answer:
     """Make it and write it."""
-    if options.output.suffix.lower() not in (".html", ".htm"):
-        raise RequestError(f"A report is written as .html, not {options.output.suffix or 'without a suffix'!r}.")
+    suffix = options.output.suffix.lower()
+    if suffix not in (".html", ".htm", ".zip"):
+        raise RequestError(f"A report is written as .html or .zip, not {suffix or 'without a suffix'!r}.")
     store = opened().store
     template = options.template or _usual(options)
     notebook = make_report(
@@ -51,9 +64,24 @@ def report(options: argparse.Namespace) -> Answer:
         drafter=options.drafter,
         budget=options.budget,
     )
-    size = write_html(store, notebook, options.output)
+    size = (write_shared if suffix == ".zip" else write_html)(store, notebook, options.output)
     document = {"file": options.output, "bytes": size, "template": template, "runs": list(notebook.runs)}
     return Answer(document, f"Written: {options.output} ({size / 1e6:.1f} MB)")
+
+
+def import_(options: argparse.Namespace) -> Answer:
+    """Take them in; what was refused is said, and is the exit code."""
+    store = opened().store
+    taken = [import_shared(store, path) for path in options.paths]
+    document: dict[str, Any] = {
+        name: [item for one in taken for item in getattr(one, name)]
+        for name in ("added", "extended", "present", "refused", "profiles", "corpora")
+    }
+    counts = ", ".join(f"{len(document[name])} {name}" for name in ("added", "extended", "present", "refused"))
+    text = "\n".join([f"Runs: {counts}.", *document["refused"]])
+    if document["refused"]:
+        document["error"] = f"{len(document['refused'])} things were not taken: {document['refused'][0]}"
+    return Answer(document, text, 1 if document["refused"] else 0)
 
 
 def _usual(options: argparse.Namespace) -> str:

@@ -94,6 +94,10 @@ class ExportError(StoreError):
     """What was asked for cannot be exported."""
 
 
+class ArchiveError(StoreError):
+    """An archive is damaged, is none of ours, or would do harm; the message says which."""
+
+
 def run_not_found(run_id: str, known: list[str]) -> RunNotFoundError:
     """Build the error for a run id nobody has, or that begins several ids."""
     several = sorted(k for k in known if k.startswith(run_id)) if run_id else []

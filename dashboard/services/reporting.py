@@ -7,9 +7,12 @@ from typing import Any
 from dashboard.notebook.cells import Notebook
 from dashboard.notebook.running import run_notebook
 from dashboard.notebook.source import Source
+from dashboard.reports.bundle import write_bundle
 from dashboard.reports.html import report_html
 from dashboard.reports.templates import Words, fill
+from dashboard.services.importing import Imported, import_path
 from dashboard.views.theme import LIGHT
+from datastore.export import Export
 from datastore.files import write_durably
 from datastore.store import Store
 
@@ -39,3 +42,32 @@ def write_html(store: Store, notebook: Notebook, path: Path) -> int:
     data = notebook_html(store, notebook)
     write_durably(path, data)
     return len(data)
+
+
+def shared(store: Store, notebook: Notebook) -> Export:
+    """A notebook with its runs, as a bundle.
+
+    Raises:
+        ExportError, LogMissingError, ProfileError, TrajectoryError: a sentence about what cannot be taken along.
+    """
+    return write_bundle(Source(store), notebook)
+
+
+def write_shared(store: Store, notebook: Notebook, path: Path) -> int:
+    """The same written to a file, which appears complete or not at all; returns its length in bytes.
+
+    Raises:
+        As ``shared``; StoreFolderError, DiskFullError: it cannot be written.
+    """
+    data = shared(store, notebook).data
+    write_durably(path, data)
+    return len(data)
+
+
+def import_shared(store: Store, path: Path) -> Imported:
+    """Take in what somebody shared.
+
+    Raises:
+        ArchiveError, StoreError: see ``importing.import_path``.
+    """
+    return import_path(store, path)

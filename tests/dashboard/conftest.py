@@ -3,7 +3,10 @@ from pathlib import Path
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parent / "pages"))
+
 from dashboard.services.workspace import close_workspace, open_workspace
+from datastore.store import Store
 from device_bridge.devices import Limits
 from device_bridge.local import LocalDevice
 
@@ -24,3 +27,22 @@ def data_folder(tmp_path, monkeypatch):
 def workspace(data_folder):
     """A workspace whose computer is a tiny program that speaks the runner protocol."""
     return open_workspace(devices=[LocalDevice(command=FAKE, limits=LIMITS)])
+
+
+@pytest.fixture(scope="session")
+def shelf(tmp_path_factory):
+    """An open store: one window under three methods, one run with hostile words, one failed, one cut off."""
+    from page_samples import HOSTILE, put
+
+    folder = tmp_path_factory.mktemp("shelf")
+    with Store.open(folder / "data") as store:
+        for run_id, how in {
+            "alone": {"method": "target-only"},
+            "ours": {},
+            "theirs": {"method": "sd"},
+            "hostile": {"words": HOSTILE, "window": "clean_01"},
+            "failed": {"status": "failed", "error": "The model <i>died</i>."},
+            "cut": {"keep": 30},
+        }.items():
+            put(store, folder, run_id, **how)
+        yield store

@@ -9,6 +9,7 @@ sys.path.insert(0, str(Path(__file__).parent / "pages"))
 from page_samples import put
 
 from dashboard.cli import main
+from dashboard.services.workspace import close_workspace
 
 
 @pytest.fixture
@@ -43,7 +44,7 @@ def test_a_profile_is_reported_by_its_name_alone(stored, tmp_path, capsys):
     [
         (["firts"], "Did you mean 'first'"),
         ([], "1 to 500 runs"),
-        (["first", "--output", "x.pdf"], "written as .html"),
+        (["first", "--output", "x.pdf"], "written as .html or .zip"),
         (["first", "--output", "no/such/folder/x.html"], "cannot be used"),
     ],
 )
@@ -53,3 +54,21 @@ def test_what_cannot_be_reported_is_one_sentence(stored, tmp_path, capsys, monke
     assert code == 1
     assert said in out["error"]
     assert list(tmp_path.glob("*.html")) == []
+
+
+def test_a_bundle_is_written_and_taken_in_by_another_store(stored, tmp_path, capsys, monkeypatch):
+    path = tmp_path / "shared.zip"
+    assert call(capsys, "first", "second", "--output", path)[0] == 0
+    close_workspace()
+    monkeypatch.setenv("AS2D_STORE", str(tmp_path / "other"))
+    for expected in ("added", "present"):
+        assert main(["import", str(path), "--json"]) == 0
+        out = json.loads(capsys.readouterr().out)
+        assert sorted(out[expected]) == ["first", "second"]
+
+
+def test_what_is_refused_is_said_and_is_the_exit_code(stored, tmp_path, capsys):
+    path = tmp_path / "x.zip"
+    path.write_bytes(b"no archive")
+    assert main(["import", str(path), "--json"]) == 1
+    assert "is no ZIP archive" in json.loads(capsys.readouterr().out)["error"]

@@ -1,0 +1,179 @@
+"""How does a notebook travel with its runs? As a ZIP archive that other programs can read, too.
+
+- ``manifest.json``: what is in it, the SHA-256 of every run's log, tags and notes;
+- ``events.parquet``: every line of every log, byte for byte (``run_id``, ``line``, ``kind``, ``json``);
+- ``runs.parquet``, ``rounds.parquet``: the same runs as tables, for pandas and others;
+- ``notebook.json`` and ``report.ipynb``: the notebook for this program and for Jupyter;
+- ``profiles/``, ``corpora/``: cost profiles and trajectory sets that its figures are replayed with and that are not
+  part of this program.
+"""
+
+import hashlib
+import io
+import json
+import re
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from as2d_core import __version__
+from as2d_core.profiles import catalogue
+from as2d_core.profiles.codec import profile_to_json
+from as2d_core.replay.trajectories import corpus_ids
+from dashboard.notebook.cells import Notebook, notebook_to_json
+from dashboard.notebook.running import filled
+from dashboard.notebook.source import Source
+from dashboard.reports.jupyter import jupyter_notebook
+from datastore.errors import ExportError, RunNotFoundError
+from datastore.export import Export, export_runs, read_log
+from datastore.files import safe_name
+from datastore.queries import RunFilter, RunRow
+
+FORMAT, KIND = 1, "as2d bundle"
+EVENTS, MANIFEST, NOTEBOOK, JUPYTER = "events.parquet", "manifest.json", "notebook.json", "report.ipynb"
+MOST_RUNS = 2_000
+MOST_QUERIED = 500
+"""A notebook with queries takes along all runs of a store that holds no more."""
+SCHEMA = pa.schema([("run_id", pa.string()), ("line", pa.int32()), ("kind", pa.string()), ("json", pa.binary())])
+_LINES_A_BATCH = 20_000
+_LINE = re.compile(rb"[^\n]*\n|[^\n]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a notebook needs to show the same figures elsewhere."""
+
+    rows: tuple[RunRow, ...]
+    profiles: tuple[str, ...]
+    corpora: tuple[str, ...]
+    notes: tuple[str, ...]
+    """Sentences about what is not taken along."""
+
+
+def contents(source: Source, notebook: Notebook) -> Contents:
+    """Runs, profiles and sets that the cells name, and the runs that those are compared with."""
+    wanted: dict[str, list[str]] = {"runs": list(notebook.runs), "profile": [], "corpus": []}
+    for cell in notebook.cells:
+        if cell.kind == "figure":
+            _collect(cell.body.get("settings", {}), notebook, wanted)
+    rows: dict[str, RunRow] = {}
+    notes = []
+    for run_id in wanted["runs"]:
+        try:
+            row = source.row(run_id)
+            rows[row.run_id] = row
+            if row.reference_run_id is not None:
+                rows.setdefault(row.reference_run_id, source.row(row.reference_run_id))
+        except RunNotFoundError as error:
+            notes.append(f"A run that the notebook names is not taken along: {error}")
+    if any(cell.kind == "query" for cell in notebook.cells):
+        everything = source.matching(RunFilter(), limit=MOST_QUERIED + 1)
+        if len(everything) <= MOST_QUERIED:
+            rows |= {row.run_id: row for row in everything}
+        else:
+            notes.append(f"The store holds more than {MOST_QUERIED} runs: queries will see only those in the bundle.")
+    own = [name for name in dict.fromkeys(wanted["profile"]) if name not in catalogue.profile_ids()]
+    sets = [name for name in dict.fromkeys(wanted["corpus"]) if name not in corpus_ids()]
+    return Contents(tuple(rows.values()), tuple(own), tuple(sets), tuple(notes))
+
+
+def _collect(settings: dict[str, Any], notebook: Notebook, wanted: dict[str, list[str]]) -> None:
+    known = notebook.parameters
+    for key, value in settings.items():
+        if key in ("run", "runs", "profile", "corpus"):
+            value = filled(value, known)  # noqa: PLW2901 - the same with its parameters filled in
+            many = value if isinstance(value, list) else str(value).split() if key == "runs" else [str(value)]
+            wanted["runs" if key == "run" else key] += [str(item) for item in many]
+
+
+def write_bundle(source: Source, notebook: Notebook, now: datetime | None = None) -> Export:
+    """A notebook with everything that it shows, as one file.
+
+    Raises:
+        ExportError: there are too many runs for one bundle.
+        LogMissingError, ProfileError, TrajectoryError: something that belongs in it cannot be read.
+    """
+    found = contents(source, notebook)
+    if len(found.rows) > MOST_RUNS:
+        raise ExportError(f"A bundle holds at most {MOST_RUNS:,} runs, not {len(found.rows):,}; choose fewer.")
+    files: dict[str, bytes] = {
+        NOTEBOOK: _json(notebook_to_json(notebook)),
+        JUPYTER: _json(jupyter_notebook(notebook, [row.run_id for row in found.rows])),
+    }
+    logs: list[dict[str, Any]] = []
+    files[EVENTS] = _events(source, found.rows, logs)
+    if found.rows:
+        where = RunFilter(run_ids=tuple(row.run_id for row in found.rows), bin="with")
+        for table in ("runs", "rounds"):
+            files[f"{table}.parquet"] = export_runs(source.store, where, "parquet", table).data
+    for name in found.profiles:
+        files[f"profiles/{safe_name(name)}.json"] = _json(profile_to_json(source.profile(name)))
+    for name in found.corpora:
+        files[f"corpora/{safe_name(name)}.parquet"] = (source.folders.corpora / f"{name}.parquet").read_bytes()
+    manifest = {
+        "kind": KIND,
+        "format": FORMAT,
+        "version": __version__,
+        "exported_at": (now or datetime.now(UTC)).isoformat(timespec="seconds"),
+        "title": notebook.title,
+        "runs": logs,
+        "notes": list(found.notes),
+        "files": {name: {"bytes": len(data), "sha256": _sha256(data)} for name, data in files.items()},
+    }
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(MANIFEST, _json(manifest))
+        for name, data in files.items():
+            packed = name.endswith(".parquet")
+            archive.writestr(name, data, zipfile.ZIP_STORED if packed else zipfile.ZIP_DEFLATED)
+    return Export(f"as2d-{safe_name(notebook.title.lower())[:40] or 'bundle'}.zip", "application/zip", out.getvalue())
+
+
+def _events(source: Source, rows: Sequence[RunRow], logs: list[dict[str, Any]]) -> bytes:
+    """The logs as one Parquet file; what is said of each in the manifest goes to ``logs``."""
+    out = io.BytesIO()
+    with pq.ParquetWriter(out, SCHEMA, compression="zstd", use_dictionary=["run_id", "kind"]) as writer:
+        for row in rows:
+            data = read_log(source.store, row)
+            logs.append(
+                {"run_id": row.run_id, "sha256": _sha256(data), "bytes": len(data)}
+                | {"tags": list(row.tags), "notes": row.notes}
+            )
+            for batch in _batches(row.run_id, data):
+                writer.write_table(batch)
+    return out.getvalue()
+
+
+def _batches(run_id: str, data: bytes) -> Iterator[pa.Table]:
+    lines = _LINE.findall(data)
+    for first in range(0, len(lines), _LINES_A_BATCH):
+        part = lines[first : first + _LINES_A_BATCH]
+        columns = [
+            [run_id] * len(part),
+            list(range(first + 1, first + len(part) + 1)),
+            [_kind(line) for line in part],
+            part,
+        ]
+        yield pa.table([pa.array(c, f.type) for c, f in zip(columns, SCHEMA, strict=True)], schema=SCHEMA)
+
+
+def _kind(line: bytes) -> str | None:
+    try:
+        body = json.loads(line)
+    except ValueError:
+        return None
+    found = body.get("kind") if isinstance(body, dict) else None
+    return found if isinstance(found, str) else None
+
+
+def _json(body: Any) -> bytes:
+    return (json.dumps(body, indent=1, allow_nan=False) + "\n").encode()
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

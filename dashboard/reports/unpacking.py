@@ -1,0 +1,168 @@
+"""What is in a bundle, an archive of logs, or another store's folder? Read with care: it may come from anybody."""
+
+import hashlib
+import io
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from dashboard.notebook.cells import Notebook, notebook_from_json
+from dashboard.notebook.errors import NotebookError
+from dashboard.reports.bundle import EVENTS, KIND, MANIFEST, NOTEBOOK
+from datastore.archives import MOST_BYTES, Archive
+from datastore.errors import ArchiveError
+
+_LOG = re.compile(r"runs/[^/]+\.ndjson")
+_META = ".meta.json"
+
+
+@dataclass(frozen=True, slots=True)
+class PackedRun:
+    """One run's log, and what people wrote about it."""
+
+    name: str
+    """Run id, or the name of the file it came from."""
+    log: bytes
+    tags: tuple[str, ...] = ()
+    notes: str | None = None
+    sha256: str | None = None
+    """What the log should be."""
+
+
+@dataclass(slots=True)
+class Packed:
+    """What else is in it, small enough to hold at once."""
+
+    notebooks: list[Notebook] = field(default_factory=list)
+    profiles: list[tuple[str, Any]] = field(default_factory=list)
+    corpora: list[tuple[str, bytes]] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+
+def packed_runs(archive: Archive) -> Iterator[PackedRun]:
+    """Every run, one after the other.
+
+    Raises:
+        ArchiveError: it is no archive of ours, is damaged, or expands too far.
+    """
+    manifest = _manifest(archive)
+    said = {str(run.get("run_id")): run for run in manifest.get("runs", []) if isinstance(run, dict)}
+    logs = [name for name in archive.names if _LOG.fullmatch(name)]
+    if EVENTS in archive.names:
+        for run_id, log in _logs(archive):
+            yield _packed(run_id, log, said.get(run_id, {}))
+    elif logs:
+        by_file = {run.get("file"): run for run in said.values()}
+        for name in logs:
+            yield _packed(name, archive.read(name), by_file.get(name) or _meta(archive, name))
+    elif not any(name in archive.names for name in (MANIFEST, NOTEBOOK)):
+        raise ArchiveError(f"{archive.path} is no bundle, archive of logs or data folder: it holds no runs.")
+
+
+def packed_rest(archive: Archive) -> Packed:
+    """Notebooks, profiles and trajectory sets; what cannot be read is a sentence, not the end.
+
+    Raises:
+        ArchiveError: the archive is damaged, or expands too far.
+    """
+    out = Packed()
+    for name in archive.names:
+        if name == NOTEBOOK or re.fullmatch(r"notebooks/[^/]+\.notebook\.json", name):
+            try:
+                out.notebooks.append(notebook_from_json(_parsed(archive, name)))
+            except (ArchiveError, NotebookError) as error:
+                out.problems.append(f"The notebook {name} was not taken: {error}")
+        elif re.fullmatch(r"profiles/[^/]+\.json", name):
+            try:
+                out.profiles.append((name, _parsed(archive, name)))
+            except ArchiveError as error:
+                out.problems.append(f"The profile {name} was not taken: {error}")
+        elif re.fullmatch(r"corpora/[^/]+\.parquet", name):
+            out.corpora.append((name, archive.read(name)))
+    return out
+
+
+def _manifest(archive: Archive) -> dict[str, Any]:
+    if MANIFEST not in archive.names:
+        return {}
+    body = _parsed(archive, MANIFEST)
+    if not isinstance(body, dict):
+        raise ArchiveError(f"{MANIFEST} in {archive.path} is no JSON object.")
+    if EVENTS in archive.names and (body.get("kind") != KIND or body.get("format") != 1):
+        raise ArchiveError(
+            f"{archive.path} is a bundle of format {body.get('format')!r}, and this program reads 1; "
+            "install the newest as2d."
+        )
+    return body
+
+
+def _packed(name: str, log: bytes, said: Any) -> PackedRun:
+    said = said if isinstance(said, dict) else {}
+    tags = said.get("tags")
+    kept = tuple(str(tag) for tag in tags) if isinstance(tags, list) else ()
+    notes = said.get("notes")
+    sha256 = said.get("sha256")
+    return PackedRun(
+        name,
+        log,
+        kept,
+        notes if isinstance(notes, str) else None,
+        sha256 if isinstance(sha256, str) else None,
+    )
+
+
+def _meta(archive: Archive, log: str) -> Any:
+    name = log.removesuffix(".ndjson") + _META
+    try:
+        return _parsed(archive, name) if name in archive.names else {}
+    except ArchiveError:
+        return {}
+
+
+def _logs(archive: Archive) -> Iterator[tuple[str, bytes]]:
+    """Logs put together again from their lines, which are told apart by their run and come in order."""
+    data = archive.read(EVENTS)
+    try:
+        # As a dictionary, a line that is said a million times is held once.
+        file = pq.ParquetFile(io.BytesIO(data), read_dictionary=["json"])
+        if not {"run_id", "line", "json"} <= set(file.schema_arrow.names):
+            raise ArchiveError(f"{EVENTS} in {archive.path} lacks its columns; export it again.")
+        run_id, lines, expected, size = None, [], 1, 0
+        for batch in file.iter_batches(batch_size=4_096, columns=["run_id", "line", "json"]):
+            ids, numbers = batch.column("run_id").to_pylist(), batch.column("line").to_pylist()
+            column = batch.column("json")
+            texts, places = column.dictionary, column.indices.to_pylist()
+            for found, number, place in zip(ids, numbers, places, strict=True):
+                if found != run_id:
+                    if run_id is not None:
+                        yield run_id, b"".join(lines)
+                    run_id, lines, expected = found, [], 1
+                if number != expected or place is None or not isinstance(found, str):
+                    raise ArchiveError(f"A line of run {found!r} is missing in {archive.path}; export it again.")
+                line = texts[place].as_py()
+                size += len(line)
+                if size > MOST_BYTES:
+                    raise ArchiveError(f"The logs in {archive.path} expand to more than {MOST_BYTES / 1e9:g} GB.")
+                lines.append(line if isinstance(line, bytes) else str(line).encode())
+                expected += 1
+        if run_id is not None:
+            yield run_id, b"".join(lines)
+    except (pa.ArrowException, OSError) as error:
+        raise ArchiveError(f"{EVENTS} in {archive.path} is damaged ({error}); export it again.") from error
+
+
+def _parsed(archive: Archive, name: str) -> Any:
+    try:
+        return json.loads(archive.read(name))
+    except (ValueError, RecursionError) as error:
+        raise ArchiveError(f"{name!r} in {archive.path} is no JSON ({error}).") from error
+
+
+def sha256(data: bytes) -> str:
+    """SHA-256 in hexadecimal."""
+    return hashlib.sha256(data).hexdigest()

@@ -1,0 +1,160 @@
+"""How do runs of somebody else get into the store? From a bundle, an archive of logs, another data folder, or a log.
+
+What is there already is not taken twice, what differs under the same name is refused with a sentence, and nothing
+that is refused keeps the rest from coming in.
+"""
+
+import json
+import tempfile
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from as2d_core.errors import As2dError
+from as2d_core.profiles import catalogue
+from as2d_core.profiles.codec import profile_from_json, profile_to_json
+from dashboard.notebook.cells import Notebook
+from dashboard.reports.unpacking import Packed, PackedRun, packed_rest, packed_runs, sha256
+from dashboard.services.corpora import import_set
+from datastore.annotations import add_tag, get_annotations, set_notes
+from datastore.archives import opened
+from datastore.errors import RunNotFoundError, StoreFolderError
+from datastore.ingest import ingest_run
+from datastore.library import put_profile
+from datastore.run_row import device_key
+from datastore.store import Store
+
+
+@dataclass(slots=True)
+class Imported:
+    """What came of an import."""
+
+    added: list[str] = field(default_factory=list)
+    present: list[str] = field(default_factory=list)
+    """Runs that were there already, with the same content."""
+    extended: list[str] = field(default_factory=list)
+    """Incomplete runs of which more came in."""
+    refused: list[str] = field(default_factory=list)
+    """Sentences about what was not taken."""
+    profiles: list[str] = field(default_factory=list)
+    corpora: list[str] = field(default_factory=list)
+    notebooks: list[Notebook] = field(default_factory=list)
+    """Notebooks that were in it; whoever called keeps them."""
+
+    @property
+    def runs(self) -> list[str]:
+        """Ids of all runs of the file that the store holds now."""
+        return [*self.added, *self.extended, *self.present]
+
+
+def import_path(store: Store, path: Path) -> Imported:
+    """Take in a bundle, an archive of logs, a data folder, or one log (``.ndjson``).
+
+    Raises:
+        ArchiveError: it is none of these, is damaged or would do harm; the message says which.
+        StoreError: the store cannot be written.
+    """
+    out = Imported()
+    if path.is_file() and path.suffix.lower() in (".ndjson", ".jsonl"):
+        _take(store, PackedRun(path.name, _bytes(path)), out)
+        return out
+    with opened(path) as archive:
+        for run in packed_runs(archive):
+            _take(store, run, out)
+        _take_rest(store, packed_rest(archive), out)
+    return out
+
+
+def import_bytes(store: Store, data: bytes, name: str) -> Imported:
+    """The same for what a page was handed; ``name`` only decides between a log and an archive.
+
+    Raises:
+        As ``import_path``.
+    """
+    suffix = ".ndjson" if name.lower().endswith((".ndjson", ".jsonl")) else ".zip"
+    with tempfile.TemporaryDirectory(prefix="as2d-import-") as folder:
+        path = Path(folder) / f"file{suffix}"
+        path.write_bytes(data)
+        return import_path(store, path)
+
+
+def _take(store: Store, run: PackedRun, out: Imported) -> None:
+    if run.sha256 is not None and sha256(run.log) != run.sha256:
+        out.refused.append(f"The log of run {run.name} is not what the archive's manifest says; it is damaged.")
+        return
+    with tempfile.TemporaryDirectory(prefix="as2d-import-") as folder:
+        path = Path(folder) / "run.ndjson"
+        path.write_bytes(run.log)
+        try:
+            result = ingest_run(store, path)
+        except As2dError as error:
+            out.refused.append(str(error).replace(str(path), f"Run {run.name}"))
+            return
+    place = out.extended if result.extended else out.added if result.added else out.present
+    place.append(result.run_id)
+    _annotate(store, result.run_id, run, out)
+
+
+def _annotate(store: Store, run_id: str, run: PackedRun, out: Imported) -> None:
+    try:
+        mine = get_annotations(store, run_id)
+        for tag in run.tags:
+            if tag not in mine.tags:
+                add_tag(store, run_id, tag)
+        if run.notes and not mine.notes:
+            set_notes(store, run_id, run.notes)
+        elif run.notes and mine.notes and run.notes != mine.notes:
+            out.refused.append(f"Run {run_id} has a note here already; the archive's note was not taken.")
+    except RunNotFoundError:  # it lies in the bin, where nothing is written on it
+        out.refused.append(f"Run {run_id} lies in the bin here; restore it to see it.")
+    except As2dError as error:
+        out.refused.append(f"A tag or note of run {run_id} was not taken: {error}")
+
+
+def _take_rest(store: Store, rest: Packed, out: Imported) -> None:
+    out.refused += rest.problems
+    out.notebooks += rest.notebooks
+    for name, body in rest.profiles:
+        try:
+            _take_profile(store, body, out)
+        except As2dError as error:
+            out.refused.append(f"The profile {name} was not taken: {error}")
+    for name, data in rest.corpora:
+        with tempfile.TemporaryDirectory(prefix="as2d-import-") as folder:
+            path = Path(folder) / "set.parquet"
+            path.write_bytes(data)
+            kept = store.folders.corpora / Path(name).name
+            if kept.is_file() and kept.read_bytes() == data:
+                continue
+            try:
+                out.corpora.append(import_set(store.folders, path)[0].id)
+            except As2dError as error:
+                out.refused.append(f"The trajectory set {name} was not taken: {error}".replace(str(path), name))
+
+
+def _take_profile(store: Store, body: Any, out: Imported) -> None:
+    if isinstance(body, dict) and isinstance(body.get("body"), dict):  # as a data folder keeps it
+        body = body["body"]
+    profile = profile_from_json(body)
+    if profile.id in catalogue.profile_ids():
+        return
+    written = json.loads(json.dumps(profile_to_json(profile)))
+    rows = store.read("SELECT body_json FROM profiles WHERE profile_id = ?", [profile.id])
+    if rows:
+        if json.loads(rows[0][0]) != written:
+            out.refused.append(f"Another profile {profile.id!r} is kept here already; the archive's was not taken.")
+        return
+    put_profile(store, profile.id, written, device_key(profile.device))
+    out.profiles.append(profile.id)
+
+
+def as_copy(notebook: Notebook, new_id: str) -> Notebook:
+    """A notebook of somebody else beside one of ours with the same id."""
+    return replace(notebook, id=new_id, title=f"{notebook.title} (imported)")
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise StoreFolderError(f"{path} cannot be read ({error.strerror}); check the path.") from error

@@ -1,0 +1,281 @@
+import io
+import json
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from page_samples import put
+
+from as2d_core.profiles import load_profile
+from as2d_core.profiles.codec import profile_to_json
+from dashboard.notebook.cells import Notebook, figure_cell, parameter_cell, query_cell, text_cell
+from dashboard.notebook.outputs import Drawing, Grid, Markup, Sentence
+from dashboard.notebook.running import run_notebook
+from dashboard.notebook.source import Source
+from dashboard.reports.bundle import SCHEMA, write_bundle
+from dashboard.reports.rerun import open_bundle
+from dashboard.services.importing import import_bytes, import_path
+from dashboard.services.reporting import make_report
+from dashboard.views.theme import LIGHT
+from datastore.annotations import add_tag, get_annotations, set_notes
+from datastore.errors import ArchiveError
+from datastore.export import export_runs, read_log
+from datastore.library import put_profile
+from datastore.queries import get_run, list_runs
+from datastore.store import Store
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def other(tmp_path):
+    with Store.open(tmp_path / "other") as store:
+        yield store
+
+
+@pytest.fixture(scope="module")
+def notebook():
+    cells = (
+        parameter_cell("which", "text", "hostile"),
+        text_cell("# Title\n\nwith *text*"),
+        figure_cell("timeline", run="{which}"),
+        figure_cell("comparison", runs=["ours", "theirs", "failed", "cut"]),
+        figure_cell("facts", runs=["ours", "cut"]),
+        figure_cell("budgets", profile="k70", corpus="demo", budget=5, split="validation"),
+        query_cell("SELECT run_id, tps FROM runs\nWHERE tps > 0 AND run_id <> $which ORDER BY run_id"),
+    )
+    return Notebook("nb-1", "Shared “notebook” ![x](y)", cells, "why\nso", "because", ("x",), None, ("ours",))
+
+
+@pytest.fixture(scope="module")
+def bundle(shelf, notebook):
+    return write_bundle(Source(shelf), notebook).data
+
+
+def seen(results):
+    """Everything that the blocks show, figures as their JSON."""
+    out = []
+    for result in results:
+        for block in result.blocks:
+            match block:
+                case Drawing(figure, note):
+                    out.append((figure.to_json(), note))
+                case Grid(columns, rows, note):
+                    out.append((columns, rows, note))
+                case Markup(html):
+                    out.append(html)
+                case Sentence(text, kind):
+                    out.append((kind, text))
+    return out
+
+
+def member(bundle, name):
+    return zipfile.ZipFile(io.BytesIO(bundle)).read(name)
+
+
+def repacked(bundle, **changes):
+    """The same bundle with some members replaced."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(bundle)) as old, zipfile.ZipFile(out, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, changes.get(name.partition(".")[0], old.read(name)))
+    return out.getvalue()
+
+
+def test_a_bundle_taken_in_shows_the_same_figures(shelf, other, notebook, bundle):
+    found = import_bytes(other, bundle, "b.zip")
+    assert found.refused == []
+    assert found.notebooks == [notebook]
+    assert seen(run_notebook(notebook, Source(other), LIGHT)) == seen(run_notebook(notebook, Source(shelf), LIGHT))
+
+
+def test_logs_come_back_byte_for_byte(shelf, other, bundle):
+    for run_id in import_bytes(other, bundle, "b.zip").added:
+        assert read_log(other, get_run(other, run_id)) == read_log(shelf, get_run(shelf, run_id))
+
+
+def test_taken_in_twice_is_once(other, bundle):
+    first = import_bytes(other, bundle, "b.zip")
+    again = import_bytes(other, bundle, "b.zip")
+    assert len(first.added) == len(again.present) == len(list_runs(other)) == 6
+    assert (again.added, again.refused) == ([], [])
+
+
+def test_runs_that_others_are_compared_with_come_along(shelf):
+    packed = write_bundle(Source(shelf), make_report(shelf, "run", ["ours"])).data
+    manifest = json.loads(member(packed, "manifest.json"))
+    assert get_run(shelf, "ours").reference_run_id == "alone"
+    assert {run["run_id"] for run in manifest["runs"]} == {"ours", "alone"}
+
+
+def test_the_tables_are_read_by_pandas(shelf, bundle):
+    runs = pd.read_parquet(io.BytesIO(member(bundle, "runs.parquet")))
+    assert runs.set_index("run_id").loc["ours", "tps"] == get_run(shelf, "ours").tps
+    events = pd.read_parquet(io.BytesIO(member(bundle, "events.parquet")))
+    assert list(events.columns) == ["run_id", "line", "kind", "json"]
+    assert (events.kind == "round").sum() > 10
+
+
+def test_the_jupyter_notebook_is_of_its_format_and_its_code_is_python(bundle):
+    body = json.loads(member(bundle, "report.ipynb"))
+    assert (body["nbformat"], body["nbformat_minor"]) == (4, 5)
+    ids = [cell["id"] for cell in body["cells"]]
+    assert len(set(ids)) == len(ids)
+    for cell in body["cells"]:
+        wanted = {"cell_type", "id", "metadata", "source"}
+        assert set(cell) == (wanted | {"execution_count", "outputs"} if cell["cell_type"] == "code" else wanted)
+        if cell["cell_type"] == "code":
+            compile(cell["source"], cell["id"], "exec")
+    assert "!\\[x\\]" in body["cells"][0]["source"]
+
+
+def test_the_jupyter_notebook_runs_again_from_the_unpacked_bundle(bundle, tmp_path):
+    folder = tmp_path / "unpacked"
+    zipfile.ZipFile(io.BytesIO(bundle)).extractall(folder)
+    code = (
+        "import ast, json\n"
+        "space = {}\n"
+        "for cell in json.load(open('report.ipynb'))['cells']:\n"
+        "    if cell['cell_type'] == 'code':\n"
+        "        tree = ast.parse(cell['source'])\n"
+        "        last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None\n"
+        "        exec(compile(tree, 'cell', 'exec'), space)\n"
+        "        shown = last and eval(compile(ast.Expression(last.value), 'cell', 'eval'), space)\n"
+        "        print(getattr(shown, 'text', shown))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, env={"PYTHONPATH": str(ROOT), "PATH": "", "HOME": str(tmp_path)},
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "[figure of" in done.stdout
+    assert "ours\t" in done.stdout
+    assert "There is no" not in done.stdout
+
+
+def test_an_opened_bundle_runs_its_own_notebook(bundle, tmp_path, notebook):
+    path = tmp_path / "b.zip"
+    path.write_bytes(bundle)
+    opened = open_bundle(path)
+    found, results = opened.notebook()
+    assert found == notebook
+    assert len(results) == len(notebook.cells)
+    assert list(opened.query("SELECT count(*) AS n FROM runs").table["n"]) == [6]
+
+
+def test_tags_and_notes_come_along_and_ours_are_kept(tmp_path, other):
+    with Store.open(tmp_path / "data") as store:
+        put(store, tmp_path, "a")
+        add_tag(store, "a", "theirs")
+        set_notes(store, "a", "their note")
+        packed = write_bundle(Source(store), make_report(store, "run", ["a"])).data
+    put(other, tmp_path, "a")
+    add_tag(other, "a", "ours")
+    set_notes(other, "a", "our note")
+    found = import_bytes(other, packed, "b.zip")
+    kept = get_annotations(other, "a")
+    assert (kept.tags, kept.notes) == (("ours", "theirs"), "our note")
+    assert found.refused == ["Run a has a note here already; the archive's note was not taken."]
+
+
+def test_another_run_under_the_same_id_is_refused_and_the_rest_comes_in(tmp_path, other, bundle):
+    put(other, tmp_path, "ours", method="sd")
+    found = import_bytes(other, bundle, "b.zip")
+    assert len(found.added) == 5
+    assert "with other content" in found.refused[0]
+    assert get_run(other, "ours").method == "sd"
+
+
+def test_a_profile_that_is_not_part_of_the_program_comes_along(tmp_path, other):
+    body = profile_to_json(load_profile("k70")) | {"id": "mine", "name": "Mine"}
+    with Store.open(tmp_path / "data") as store:
+        put_profile(store, "mine", json.loads(json.dumps(body)))
+        packed = write_bundle(Source(store), make_report(store, "profile", [], None, profile="mine")).data
+    first, again = (import_bytes(other, packed, "b.zip") for _ in range(2))
+    assert (first.profiles, first.refused) == (["mine"], [])
+    assert (again.profiles, again.refused) == ([], [])
+    assert Source(other).profile("mine").name == "Mine"
+
+
+def test_another_data_folder_is_taken_in_without_its_database(tmp_path, other):
+    with Store.open(tmp_path / "data") as store:
+        put(store, tmp_path, "a")
+        add_tag(store, "a", "kept")
+        found = import_path(other, tmp_path / "data")  # while somebody has it open
+    assert found.added == ["a"]
+    assert get_annotations(other, "a").tags == ("kept",)
+
+
+def test_an_archive_of_logs_is_taken_in(shelf, other):
+    data = export_runs(shelf, None, "ndjson").data
+    assert len(import_bytes(other, data, "as2d-logs.zip").added) == 6
+
+
+def test_a_log_alone_is_taken_in(shelf, other, tmp_path):
+    data = read_log(shelf, get_run(shelf, "ours"))
+    assert import_bytes(other, data, "ours.ndjson").added == ["ours"]
+
+
+def test_a_log_that_was_changed_is_refused(other, bundle):
+    table = pq.read_table(io.BytesIO(member(bundle, "events.parquet")))
+    lines = [line.replace(b'"round":1,', b'"round":2,') for line in table["json"].to_pylist()]
+    out = io.BytesIO()
+    pq.write_table(table.set_column(3, SCHEMA.field("json"), pa.array(lines, pa.binary())), out)
+    found = import_bytes(other, repacked(bundle, events=out.getvalue()), "b.zip")
+    assert any("not what the archive's manifest says" in sentence for sentence in found.refused)
+
+
+def test_a_line_that_is_missing_is_refused(other, bundle):
+    table = pq.read_table(io.BytesIO(member(bundle, "events.parquet")))
+    out = io.BytesIO()
+    pq.write_table(table.filter(pa.array([n != 3 for n in range(table.num_rows)])), out)
+    with pytest.raises(ArchiveError, match="A line of run"):
+        import_bytes(other, repacked(bundle, events=out.getvalue()), "b.zip")
+
+
+def test_lines_that_expand_without_limit_are_stopped(other, bundle, monkeypatch):
+    monkeypatch.setattr("dashboard.reports.unpacking.MOST_BYTES", 50_000_000)
+    n = 4_000
+    line = b'{"kind":"x","pad":"' + b"a" * 100_000 + b'"}\n'
+    lines = pa.DictionaryArray.from_arrays(pa.array([0] * n, pa.int32()), pa.array([line], pa.binary()))
+    columns = {"run_id": ["x"] * n, "line": pa.array(range(1, n + 1), pa.int32()), "kind": ["x"] * n, "json": lines}
+    table = pa.table(columns)
+    out = io.BytesIO()
+    pq.write_table(table, out, compression="zstd")
+    assert len(out.getvalue()) < 100_000
+    with pytest.raises(ArchiveError, match="expand to more than"):
+        import_bytes(other, repacked(bundle, events=out.getvalue()), "b.zip")
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"events": b"no parquet"}, "is damaged"),
+        ({"manifest": b"{"}, "is no JSON"),
+        ({"manifest": b"[]"}, "no JSON object"),
+        ({"manifest": b'{"kind": "as2d bundle", "format": 9}'}, "format 9"),
+    ],
+)
+def test_a_damaged_bundle_is_a_sentence_and_takes_nothing_in(other, bundle, changes, said):
+    with pytest.raises(ArchiveError, match=said):
+        import_bytes(other, repacked(bundle, **changes), "b.zip")
+    assert list_runs(other) == []
+
+
+def test_a_notebook_that_is_malformed_is_said_and_the_runs_come_in(other, bundle):
+    found = import_bytes(other, repacked(bundle, notebook=b'{"format": 1, "id": "x", "cells": 4}'), "b.zip")
+    assert len(found.added) == 6
+    assert "The notebook notebook.json was not taken" in found.refused[0]
+
+
+def test_an_archive_of_something_else_is_refused(other):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("holiday.jpg", b"x")
+    with pytest.raises(ArchiveError, match="holds no runs"):
+        import_bytes(other, out.getvalue(), "b.zip")
