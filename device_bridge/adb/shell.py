@@ -6,7 +6,7 @@ A stream that ends without an exit code was cut off: that is an error here, neve
 import selectors
 import struct
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Literal, Self
 
 from device_bridge.adb.wire import Deadline, Wire, lost
@@ -16,7 +16,6 @@ Kind = Literal["out", "err", "idle"]
 _STDIN, _STDOUT, _STDERR, _EXIT, _CLOSE_STDIN = range(5)
 _KINDS: dict[int, Kind] = {_STDOUT: "out", _STDERR: "err"}
 _READ = 1 << 18
-PACKET_BYTES = 1 << 18
 
 
 class Shell:
@@ -72,19 +71,11 @@ class Shell:
                 raise lost("no exit code came")
             self._buffer += data
 
-    def feed(
-        self,
-        chunks: Iterator[bytes],
-        idle_s: float,
-        on_sent: Callable[[int], None] = lambda _: None,
-        stop: Callable[[bytes], bool] = lambda _: False,
-    ) -> tuple[bytes, bytes]:
+    def feed(self, chunks: Iterator[bytes], idle_s: float) -> tuple[bytes, bytes]:
         """Write ``chunks`` to the command's stdin, close it, and wait until the command has ended.
 
         Args:
             idle_s: longest time in which nothing moves, in either direction.
-            on_sent: told how many bytes have been handed over; what it raises ends everything.
-            stop: looks at what came on stderr so far; returns whether the rest is of no use any more.
 
         Returns:
             What it wrote to stdout and to stderr.
@@ -96,7 +87,7 @@ class Shell:
         said: dict[Kind, bytearray] = {"out": bytearray(), "err": bytearray()}
         sock = self._wire.socket
         sock.setblocking(False)
-        sent, pending, finished = 0, memoryview(b""), False
+        pending, finished = memoryview(b""), False
         moved = time.monotonic()
         with selectors.DefaultSelector() as selector:
             selector.register(sock, selectors.EVENT_READ | selectors.EVENT_WRITE)
@@ -106,11 +97,9 @@ class Shell:
                 if self.exit_code is not None:
                     return bytes(said["out"]), bytes(said["err"])
                 if not pending and not finished:
-                    chunk = b"" if stop(bytes(said["err"])) else next(chunks, b"")
+                    chunk = next(chunks, b"")
                     finished = not chunk
                     pending = memoryview(_packet(_STDIN, chunk) if chunk else _packet(_CLOSE_STDIN, b""))
-                    sent += len(chunk)
-                    on_sent(sent)
                 selector.modify(sock, selectors.EVENT_READ | (selectors.EVENT_WRITE if pending else 0))
                 ready = selector.select(min(idle_s, 1.0))
                 if not ready:

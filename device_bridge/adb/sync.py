@@ -2,7 +2,8 @@
 
 import contextlib
 import struct
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,6 +61,53 @@ def send_files(phone: AdbPhone, files: Iterable[Sending], idle_s: float = 30.0) 
         return refused
 
 
+def send_piece(
+    wire: Wire, remote: str, mode: int, chunks: Iterable[bytes], idle_s: float, on_sent: Callable[[int], None]
+) -> str | None:
+    """Write one file over an open sync service, which can be used again when it was taken.
+
+    Args:
+        on_sent: told how many bytes have been handed over; what it raises leaves the service unusable.
+
+    Returns:
+        The phone's own reason when it refused the file, else ``None``.
+
+    Raises:
+        PhoneLostError, CommandTimeoutError: the connection did not last.
+    """
+    target = encoded(f"{remote},{_REGULAR_FILE | mode}")
+    try:
+        wire.send(b"SEND" + struct.pack("<I", len(target)) + target, Deadline(idle_s, "The phone"))
+        sent = 0
+        for chunk in chunks:
+            wire.send(_data(chunk), Deadline(idle_s, "The phone"))
+            sent += len(chunk)
+            on_sent(sent)
+        wire.send(b"DONE" + struct.pack("<I", int(time.time())), Deadline(idle_s, "The phone"))
+    except PhoneLostError:
+        # A phone that refuses a file hangs up after saying why: the reason may still lie here.
+        reason = _answer(wire, idle_s)
+        if reason is None:
+            raise
+        return reason
+    return _answer(wire, idle_s)
+
+
+def _data(chunk: bytes) -> bytes:
+    """A chunk of any size in packets that the phone takes."""
+    out = bytearray()
+    for start in range(0, len(chunk), CHUNK_BYTES):
+        part = chunk[start : start + CHUNK_BYTES]
+        out += b"DATA" + struct.pack("<I", len(part)) + part
+    return bytes(out)
+
+
+def _answer(wire: Wire, idle_s: float) -> str | None:
+    kind, size = struct.unpack("<4sI", wire.receive(8, Deadline(idle_s, "The phone")))
+    text = wire.receive(size, Deadline(idle_s, "The phone")) if size else b""
+    return None if kind == b"OKAY" else text.decode("utf-8", "replace") or "no reason given"
+
+
 def _send(wire: Wire, file: Sending, idle_s: float) -> None:
     target = encoded(f"{file.remote},{_REGULAR_FILE | file.mode}")
     out = bytearray(b"SEND" + struct.pack("<I", len(target)) + target)
@@ -80,8 +128,7 @@ def _send(wire: Wire, file: Sending, idle_s: float) -> None:
 def _answers(wire: Wire, files: Iterable[Sending], idle_s: float) -> tuple[Sending, str] | None:
     """The first file that was refused."""
     for file in files:
-        kind, size = struct.unpack("<4sI", wire.receive(8, Deadline(idle_s, "The phone")))
-        text = wire.receive(size, Deadline(idle_s, "The phone")) if size else b""
-        if kind != b"OKAY":
-            return file, text.decode("utf-8", "replace") or "no reason given"
+        reason = _answer(wire, idle_s)
+        if reason is not None:
+            return file, reason
     return None

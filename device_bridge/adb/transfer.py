@@ -1,30 +1,27 @@
 """How does a file get to a phone, or back, whole? Sent to ``.part``, checked by content, renamed; resumable.
 
-Both sides compute SHA-256 while the bytes pass, so that checking costs no second reading. What is
-on the phone already, with the same content, is not sent again.
+Both sides compute SHA-256 while the bytes pass, see ``segments``. What is on the phone already, with
+the same content, is not sent again.
 """
 
 import hashlib
 import posixpath
-import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from device_bridge.adb.commands import script
-from device_bridge.adb.phone import AdbPhone, Output
-from device_bridge.adb.shell import PACKET_BYTES
+from device_bridge.adb.phone import AdbPhone
+from device_bridge.adb.reasons import reason_of
+from device_bridge.adb.segments import append_segments, read_hashed, segment_bytes, split
 from device_bridge.errors import (
     CommandFailedError,
-    DeniedError,
     IntegrityError,
-    MissingFileError,
     NoSpaceError,
     NotExecutableError,
     PhoneLostError,
-    ReadOnlyError,
     TransferError,
     TransferStoppedError,
 )
@@ -35,7 +32,6 @@ SPARE_BYTES = 1 << 20
 IDLE_S = 30.0
 HASH_S = 900.0
 """Longest time for the content of a file on the phone to be hashed."""
-SLOWEST_HASH_BYTES_PER_S = 40e6
 Result = TypeVar("Result")
 Progress = Callable[[int, int], None]
 """Told the bytes that are across, and all bytes."""
@@ -48,36 +44,16 @@ p=$(cat "$2.part.pid" 2>/dev/null) && grep -q as2d-push "/proc/$p/cmdline" 2>/de
 size() { if [ -f "$1" ]; then stat -c %s "$1"; else echo -1; fi; }
 size "$2"; size "$2.part"; stat -f -c '%a %S' .
 """
-_WRITE = r"""
-cd "$1" || exit 1
-echo $$ > "$2.part.pid" || exit 1
-if [ "$3" = 0 ]; then : > "$2.part" || exit 1; fi
-{ cat "$2.part" && tee -a "$2.part"; } | sha256sum
-"""
 _FINISH = r"""
 cd "$1" || exit 1
 have=$(stat -c %s "$2.part") || exit 1
 [ "$have" = "$3" ] || { echo "only $have bytes of $3 were written" >&2; exit 1; }
 chmod "$4" "$2.part" && mv -f "$2.part" "$2" || exit 1
-rm -f "$2.part.pid"
+rm -f "$2.part.0" "$2.part.1" "$2.part.pid"
 """
 _SIZE = '[ -f "$1" ] || { ls -d "$1" > /dev/null && echo "is no file" >&2; exit 1; }; stat -c %s "$1"'
-_FORGET = r"""
-cd "$1" || exit 1
-head -c 65536 /dev/zero >> "$2.part"
-rm -f "$2.part" "$2.part.pid"
-"""
 _HASH = 'sha256sum < "$1"'
 _EXECUTABLE = 'chmod 755 "$1"; [ -x "$1" ]'
-
-
-_FINAL = re.compile(rb"No space left|Disk quota|File too large|Read-only file system|Permission denied|I/O error")
-_REASONS: tuple[tuple[str, type[TransferError], str], ...] = (
-    ("No space left|Disk quota", NoSpaceError, "Remove something from the phone."),
-    ("Read-only file system", ReadOnlyError, "Choose a place that can be written to, such as /data/local/tmp."),
-    ("Permission denied|Operation not permitted", DeniedError, "Choose a place of the shell user, /data/local/tmp."),
-    ("No such file|Not a directory", MissingFileError, "Check the path."),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +67,6 @@ class Pushed:
     """Bytes that crossed; 0 when the phone had the file already."""
     resumed_from_bytes: int
     """Bytes that an earlier transfer had left."""
-    sha256: str
 
     @property
     def skipped(self) -> bool:
@@ -128,7 +103,7 @@ def push_file(
     stopped = cancel or threading.Event()
     crossed: list[int] = []  # bytes, one entry for each time the sending began
 
-    def send(start: int, size: int) -> str:
+    def send(start: int, size: int) -> None:
         crossed.append(0)
 
         def told(done: int) -> None:
@@ -137,7 +112,7 @@ def push_file(
             crossed[-1] = done
             progress(start + done, size)
 
-        return _write(phone, local, remote, start, size, told, idle_s)
+        append_segments(phone, local, remote, start, size, told, idle_s)
 
     def attempt() -> Pushed:
         size = _size_here(local)
@@ -147,23 +122,20 @@ def push_file(
             if theirs == ours:
                 _allow(phone, remote, executable=executable)
                 progress(size, size)
-                return Pushed(remote, size, sum(crossed), 0, ours)
+                return Pushed(remote, size, sum(crossed), 0)
         start = part if 0 < part <= size else 0
-        if size - start + SPARE_BYTES > free + max(0, part - start):
+        room = SPARE_BYTES + (2 * segment_bytes(size) if size - start > segment_bytes(size) else 0)
+        if size - start + room > free + max(0, part - start):
             raise NoSpaceError(
                 f"{local.name} needs {_mb(size - start)} MB on the phone, and {_mb(free)} MB are free.",
                 "Remove something from the phone, or use a smaller model.",
             )
-        try:
-            digest = send(start, size)
-        except IntegrityError:
-            if start == 0:
-                raise
-            start = 0  # what had been left there was not of this file
-            digest = send(0, size)
-        phone.script(_FINISH, *_split(remote), str(size), "755" if executable else "644", what="finishing a file")
+        if start and remote_sha256(phone, f"{remote}.part") != sha256_here(local, start).hexdigest():
+            start = 0  # what had been left there is not of this file
+        send(start, size)
+        phone.script(_FINISH, *split(remote), str(size), "755" if executable else "644", what="finishing a file")
         _allow(phone, remote, executable=executable)
-        return Pushed(remote, size, sum(crossed), start, digest)
+        return Pushed(remote, size, sum(crossed), start)
 
     return translated(lambda: retrying(attempt, retry, stopped), remote)
 
@@ -236,7 +208,7 @@ def sha256_here(local: Path, size: int) -> Any:
     """Hash of the first ``size`` bytes, still open for more."""
     digest = hashlib.sha256()
     if size:
-        for _ in _chunks(local, 0, size, digest):
+        for _ in read_hashed(local, 0, size, digest):
             pass
     return digest
 
@@ -274,55 +246,10 @@ def translated(work: Callable[[], Result], remote: str) -> Result:
         raise reason_of(remote, error.said, error.code) from error
 
 
-def reason_of(remote: str, said: str, code: int) -> TransferError:
-    """The error for what a phone said about a file."""
-    words = said or f"exit code {code}"
-    for pattern, kind, hint in _REASONS:
-        if re.search(pattern, words, re.IGNORECASE):
-            return kind(f"{remote}: the phone says {words!r}.", hint, said)
-    return TransferError(f"{remote}: the phone says {words!r}.", "", said)
-
-
 def _look(phone: AdbPhone, remote: str, timeout_s: float) -> tuple[int, int, int]:
     """Size of the file and of what an earlier transfer left (-1 for none), and free bytes."""
-    have, part, blocks, block = phone.script(_LOOK, *_split(remote), timeout_s=timeout_s, what="looking").text.split()
+    have, part, blocks, block = phone.script(_LOOK, *split(remote), timeout_s=timeout_s, what="looking").text.split()
     return int(have), int(part), int(blocks) * int(block)
-
-
-def _write(
-    phone: AdbPhone, local: Path, remote: str, start: int, size: int, told: Callable[[int], None], idle_s: float
-) -> str:
-    """Append what is missing to ``.part``; returns the SHA-256 that both sides agree on."""
-    digest = sha256_here(local, start)
-    text = script(_WRITE, *_split(remote), str(start), name="as2d-push")
-    patience_s = idle_s + start / SLOWEST_HASH_BYTES_PER_S  # what is there already is hashed before more is taken
-    with phone.open_shell(text) as shell:
-        out, err = shell.feed(_chunks(local, start, size, digest), patience_s, told, _is_final)
-        output = Output(shell.exit_code or 0, out, err)
-    theirs = output.text.split()
-    if output.code or not theirs or _is_final(err):
-        # A shell's own words may be vague; writing once more tells the reason, before the rest is removed.
-        why = phone.script(_FORGET, *_split(remote), check=False).said
-        raise reason_of(remote, why if _is_final(why.encode()) else output.said, output.code)
-    if theirs[0] != digest.hexdigest():
-        raise IntegrityError(f"{remote} arrived damaged.", "Try again; if it stays, use another cable.")
-    return theirs[0]
-
-
-def _chunks(local: Path, start: int, size: int, digest: Any) -> Iterator[bytes]:
-    try:
-        with local.open("rb", buffering=0) as file:
-            file.seek(start)
-            left = size - start
-            while left > 0:
-                chunk = file.read(min(PACKET_BYTES, left))
-                if not chunk:
-                    raise TransferError(f"{local} became shorter while it was sent.")
-                digest.update(chunk)
-                left -= len(chunk)
-                yield chunk
-    except OSError as error:
-        raise TransferError(f"{local} cannot be read ({error.strerror or error}).") from error
 
 
 def _allow(phone: AdbPhone, remote: str, *, executable: bool) -> None:
@@ -333,10 +260,6 @@ def _allow(phone: AdbPhone, remote: str, *, executable: bool) -> None:
         )
 
 
-def _is_final(said: bytes) -> bool:
-    return _FINAL.search(said) is not None
-
-
 def _size_here(local: Path) -> int:
     if not local.is_file():
         raise TransferError(f"There is no file {local}.", "Check the path.")
@@ -344,12 +267,6 @@ def _size_here(local: Path) -> int:
         return local.stat().st_size
     except OSError as error:
         raise TransferError(f"{local} cannot be read ({error.strerror or error}).") from error
-
-
-def _split(remote: str) -> tuple[str, str]:
-    """Folder and name; the name cannot be taken for an option."""
-    folder, name = posixpath.split(remote)
-    return folder, f"./{name}"
 
 
 def _mb(size: int) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from device_bridge.adb.commands import encoded
 from device_bridge.adb.phone import AdbPhone
+from device_bridge.adb.reasons import reason_of
 from device_bridge.adb.sync import Sending, send_files
 from device_bridge.adb.transfer import (
     HASH_S,
@@ -18,7 +19,6 @@ from device_bridge.adb.transfer import (
     check_remote,
     free_bytes,
     push_file,
-    reason_of,
     sha256_here,
     translated,
 )

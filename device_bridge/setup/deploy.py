@@ -138,8 +138,8 @@ def place_runner(
         TransferError, DeviceError: as ``transfer.push_file``.
     """
     remote = posixpath.join(folder, "runner")
-    pushed = push_file(phone, program, remote, executable=True, progress=progress)
-    return remote, pushed.sha256
+    push_file(phone, program, remote, executable=True, progress=progress)
+    return remote, program_sha256(program)
 
 
 def differing_files(phone: AdbPhone, folder: str, listing: str) -> list[str]:
