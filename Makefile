@@ -8,7 +8,7 @@ ARGS :=
 
 export PIP_ROOT_USER_ACTION := ignore
 
-.PHONY: help dashboard test tests lint types bench soak install install-test clean
+.PHONY: help dashboard test tests lint types bench soak demo-models install install-test install-training clean
 .DEFAULT_GOAL := help
 
 help:
@@ -19,6 +19,7 @@ help:
 	@echo "make types       mypy"
 	@echo "make bench       measure this computer, print one table"
 	@echo "make soak        the long random tests"
+	@echo "make demo-models train the demo models (many hours; goes on where it was stopped), ARGS=... as in docs/demo-models.md"
 	@echo "make clean       remove everything that was installed or written here"
 
 # The port is STREAMLIT_SERVER_PORT or 8501, the address STREAMLIT_SERVER_ADDRESS or what .streamlit/config.toml says.
@@ -43,8 +44,12 @@ bench: install
 soak: install-test
 	@exec $(PY) -m pytest -m soak --timeout=1800 $(ARGS)
 
+demo-models: install-training
+	@exec nice -n 19 env OMP_WAIT_POLICY=passive $(PY) -m as2d_core.models.training $(or $(ARGS),all)
+
 install: .venv/installed
 install-test: .venv/installed-test
+install-training: .venv/installed-training
 
 .venv/installed: pyproject.toml $(PY)
 	@echo "Installing..."
@@ -56,6 +61,12 @@ install-test: .venv/installed-test
 	@echo "Installing, with what the tests need..."
 	@$(PIP) install --upgrade pip
 	@$(PIP) install --editable '.[test]'
+	@touch .venv/installed $@
+
+.venv/installed-training: pyproject.toml $(PY)
+	@echo "Installing, with what training needs..."
+	@$(PIP) install --upgrade pip
+	@$(PIP) install --editable '.[training]'
 	@touch .venv/installed $@
 
 # The first Python that is new enough and can make environments; a broken .venv is made anew.

@@ -5,6 +5,7 @@ Every step does only what is not done yet in the working folder, so the same com
 
 import argparse
 import importlib.util
+import os
 import sys
 from pathlib import Path
 
@@ -38,7 +39,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--steps", type=int, help="train this many steps instead of the plan's")
     parser.add_argument("--threads", type=int, default=2, help="threads of torch, and of espeak-ng for the banks")
     parser.add_argument("--float32", action="store_true", help="no bfloat16 (processors without it are faster so)")
-    parser.add_argument("--split", choices=("development", "validation", "sealed"), default="validation")
+    parser.add_argument("--split", choices=("development", "validation"), default="validation")
+    parser.add_argument(
+        "--bits", type=int, choices=(8, 16), default=8, help="stored bits of a weight (export, evaluate)"
+    )
     parser.add_argument("--windows", type=int, default=20, help="windows of each group (evaluate)")
     return parser
 
@@ -50,4 +54,7 @@ def _check_installed() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    code = main(sys.argv[1:])
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)  # a live logits Var of MNN can crash an ordinary exit

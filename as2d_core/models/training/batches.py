@@ -73,7 +73,7 @@ class Recipe:
 
     seconds_per_step: float = 48.0
     durations_s: tuple[float, ...] = (3.5, 6.0, 10.0, 15.0, 20.0, 27.0)
-    duration_weights: tuple[float, ...] = (2, 3, 4, 4, 4, 7)
+    duration_weights: tuple[float, ...] = (1, 2, 3, 4, 5, 10)
     """Long windows weigh most: their order of sentences is what is hardest to learn."""
     noisy_share: float = 0.3
     translate_share: float = 0.6

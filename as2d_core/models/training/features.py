@@ -1,4 +1,7 @@
-"""Log-mel frames exactly as MNN computes them for Qwen3-ASR (Whisper's front end: 128 bands, 10 ms steps)."""
+"""Log-mel frames as MNN computes them for Qwen3-ASR (Whisper's front end: 128 bands, 10 ms steps).
+
+They differ from MNN's by rounding: 0.001 on average, up to 0.1 in bands that are silent.
+"""
 
 from functools import cache
 

@@ -91,12 +91,11 @@ class AudioTower(nn.Module):
         """The convolutions: [batch, 128, chunks * 100] to [batch, chunks * 13, width]."""
         batch, _, frames = mel.shape
         chunks = frames // CHUNK_FRAMES
-        padded = F.pad(mel, (CONTEXT_FRAMES, CONTEXT_FRAMES))
-        body = padded[..., : chunks * CHUNK_FRAMES].reshape(batch, MEL_BINS, chunks, CHUNK_FRAMES)
-        after = padded[..., CHUNK_FRAMES:]  # the last 16 frames a chunk sees are the first of the next one's
-        after = F.pad(after, (0, chunks * CHUNK_FRAMES - after.shape[-1]))
-        tail = after.reshape(batch, MEL_BINS, chunks, CHUNK_FRAMES)[..., : 2 * CONTEXT_FRAMES]
-        x = torch.cat([body, tail], -1).permute(0, 2, 1, 3)
+        own = mel.reshape(batch, MEL_BINS, chunks, CHUNK_FRAMES)
+        silence = torch.zeros_like(own[:, :, :1])
+        around = torch.cat([silence, own, silence], 2)
+        before, after = around[:, :, :-2, -CONTEXT_FRAMES:], around[:, :, 2:, :CONTEXT_FRAMES]
+        x = torch.cat([before, own, after], -1).permute(0, 2, 1, 3)
         x = x.reshape(batch * chunks, 1, MEL_BINS, CHUNK_FRAMES + 2 * CONTEXT_FRAMES)
         for convolution in (self.conv2d1, self.conv2d2, self.conv2d3):
             x = F.gelu(convolution(x))
@@ -122,7 +121,9 @@ class TowerAttention(nn.Module):
         bias = self.distance_bias[:, distance][None].to(query.dtype)
         if present is not None:
             bias = bias.masked_fill(~present[:, None, None, :], HIDDEN)
-        scores = query @ key.transpose(-1, -2) / math.sqrt(split[-1]) + bias
+        # Scaled before the product: MNN's converter would take the usual order for its own fused attention, which
+        # reads one mask for all heads.
+        scores = (query / math.sqrt(split[-1])) @ key.transpose(-1, -2) + bias
         mixed = scores.softmax(-1).to(value.dtype) @ value
         return self.out_proj(mixed.transpose(1, 2).reshape(batch, count, width))
 
@@ -152,7 +153,8 @@ class RmsNorm(nn.Module):
         self.variance_epsilon = EPSILON
 
     def forward(self, x: Tensor) -> Tensor:
-        return F.rms_norm(x, self.weight.shape, self.weight.to(x.dtype), self.variance_epsilon)
+        size = x.float().pow(2).mean(-1, keepdim=True)  # written out, because the exporter knows no operator for it
+        return (self.weight * (x * torch.rsqrt(size + self.variance_epsilon))).to(x.dtype)
 
 
 class Attention(nn.Module):
