@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import signal
 
 import pytest
 from live_runner import LiveRunner, demo_request
@@ -9,6 +10,10 @@ from virtual_phones import OwnAdbServer, Phones
 
 # No test ever asks the adb server of whoever runs the tests: nobody listens here.
 os.environ["AS2D_ADB_SERVERS"] = "127.0.0.1:9"
+
+# A shell ignores interrupts for what it starts in the background, and children inherit that: tests interrupt some.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -141,11 +141,14 @@ def test_an_interrupt_cancels_the_run_and_keeps_it(data_folder, tmp_path):
     command += ["--instruction", "slow 100000"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, env=environment, text=True, **pipes) as program:
-        while "Decoding" not in (line := program.stderr.readline()):
-            assert line
-        time.sleep(0.1)
-        program.send_signal(signal.SIGINT)
-        out, _ = program.communicate(timeout=20)
+        try:
+            while "Decoding" not in (line := program.stderr.readline()):
+                assert line
+            time.sleep(0.1)
+            program.send_signal(signal.SIGINT)
+            out, _ = program.communicate(timeout=20)
+        finally:
+            program.kill()
     document = json.loads(out)
     assert (program.returncode, document["status"]) == (130, "cancelled")
     assert document["committed_tokens"] > 1

@@ -41,13 +41,16 @@ def test_a_virtual_phone_is_started_fails_on_demand_and_ends(own_adb, tmp_path, 
         [*command, "--server", str(own_adb.server), "--json"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ,
     ) as program:  # fmt: skip
-        said = program.stderr.readline()
-        assert "The virtual Redmi Note 9 Pro is 127.0.0.1:" in said
-        serial = said.partition(" is ")[2].partition(" at ")[0]
-        assert pick_phone([own_adb.server], serial).name == "M2007J17C"
-        assert run(capsys, "phone", "fault", "charging", "--folder", str(folder))[0] == 0
-        code, answer = run(capsys, "phone", "fault", "drop", "s", "--folder", str(folder))
-        assert (code, "name=value" in answer["error"]) == (1, True)
-        program.send_signal(signal.SIGINT)
-        out, _ = program.communicate(timeout=20)
+        try:
+            said = program.stderr.readline()
+            assert "The virtual Redmi Note 9 Pro is 127.0.0.1:" in said
+            serial = said.partition(" is ")[2].partition(" at ")[0]
+            assert pick_phone([own_adb.server], serial).name == "M2007J17C"
+            assert run(capsys, "phone", "fault", "charging", "--folder", str(folder))[0] == 0
+            code, answer = run(capsys, "phone", "fault", "drop", "s", "--folder", str(folder))
+            assert (code, "name=value" in answer["error"]) == (1, True)
+            program.send_signal(signal.SIGINT)
+            out, _ = program.communicate(timeout=20)
+        finally:
+            program.kill()
     assert (program.returncode, json.loads(out)["serial"]) == (0, serial)
