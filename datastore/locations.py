@@ -48,6 +48,11 @@ class Folders:
         return self.root / "corpora"
 
     @property
+    def notebooks(self) -> Path:
+        """The newest version of every notebook; the database has the others."""
+        return self.root / "notebooks"
+
+    @property
     def phone_bundles(self) -> Path:
         """What is put on phones: made here, and made again when it is missing."""
         return self.root / "phone-bundles"

@@ -20,6 +20,7 @@ from datastore.ingest import LOG_SUFFIX
 from datastore.library import insert_profile
 from datastore.locations import Folders, data_folder
 from datastore.lock import FolderLock
+from datastore.notebooks import insert_notebook
 from datastore.recovery import reconcile
 from datastore.store import Store, is_open_here
 
@@ -48,6 +49,7 @@ class _Old:
     tags: list[tuple[Any, ...]] = field(default_factory=list)
     profiles: list[tuple[Any, ...]] = field(default_factory=list)
     self_tests: list[tuple[Any, ...]] = field(default_factory=list)
+    notebooks: list[tuple[Any, ...]] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
 
 
@@ -111,6 +113,8 @@ def _read_old(folders: Folders) -> _Old:
         old.tags = read("tags", "SELECT run_id, tag FROM tags")
         old.profiles = read("profiles", "SELECT profile_id, created_at, device_key, body_json FROM profiles")
         old.self_tests = read("self-tests", "SELECT * FROM self_tests")
+        if connection.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = 'notebooks'").fetchall():
+            old.notebooks = read("notebooks", "SELECT * FROM notebooks ORDER BY notebook_id, version")
     finally:
         with suppress(duckdb.Error):
             connection.close()
@@ -157,6 +161,11 @@ def _copy(cursor: Cursor, folders: Folders, old: _Old) -> None:
         for profile in old.profiles:
             if profile[0] not in profiles:
                 insert_profile(cursor, *profile)
+        if old.notebooks:  # with all their versions, in place of the newest that the files brought
+            for name in {row[0] for row in old.notebooks}:
+                cursor.execute("DELETE FROM notebooks WHERE notebook_id = ?", [name])
+            for row in old.notebooks:
+                insert_notebook(cursor, row)
         for test in old.self_tests:
             cursor.execute(
                 "INSERT INTO self_tests VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "

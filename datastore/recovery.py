@@ -28,6 +28,7 @@ from datastore.ingest import LOG_SUFFIX, ingest_placed
 from datastore.library import PROFILE_SUFFIX, insert_profile, read_profile_file
 from datastore.locations import Folders
 from datastore.lookup import Found
+from datastore.notebooks import NOTEBOOK_SUFFIX, insert_notebook, read_notebook_file
 from datastore.recycling import purge
 from datastore.store import Store
 
@@ -60,13 +61,14 @@ def reconcile(store: Store, tolerant: bool = True) -> Findings:
         StoreDamagedError: the database turned out damaged meanwhile.
         StoreError: something could not be done, and ``tolerant`` is false.
     """
-    for folder in (store.folders.runs, store.folders.bin, store.folders.profiles):
+    for folder in (store.folders.runs, store.folders.bin, store.folders.profiles, store.folders.notebooks):
         for part in folder.glob("*" + PART):
             remove_quietly(part)
     look = _Look(store, tolerant)
     look.follow_logs()
     look.follow_metas()
     look.follow_profiles()
+    look.follow_notebooks()
     return look.findings
 
 
@@ -175,6 +177,21 @@ class _Look:
         self._do(
             job, [f"Profile {profile[0]!r} was not in the database and was taken in from its file." for profile in new]
         )
+
+    def follow_notebooks(self) -> None:
+        """Notebooks whose files the database does not know."""
+        known = {row[0] for row in self.store.read("SELECT DISTINCT notebook_id FROM notebooks")}
+        found = [read_notebook_file(path) for path in sorted(self.folders.notebooks.glob("*" + NOTEBOOK_SUFFIX))]
+        new = [notebook for notebook in found if notebook is not None and notebook[0] not in known]
+        when = datetime.now(UTC).replace(tzinfo=None)
+
+        def job(cursor: Cursor) -> None:
+            with transaction(cursor):
+                for name, title, body in new:
+                    insert_notebook(cursor, (name, 1, when, title, "taken in from its file", None, body))
+
+        said = "was not in the database and was taken in from its file."
+        self._do(job, [f"The notebook {title!r} {said}" for _, title, _ in new])
 
     def _do(self, job: Callable[[Cursor], None], said: list[str]) -> None:
         """Do it and say so, or say why it could not be done."""

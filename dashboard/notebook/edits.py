@@ -1,0 +1,70 @@
+"""How does a notebook change? Every edit takes a notebook and gives a new one; nothing is changed in place."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from dashboard.notebook.cells import MAX_CELLS, Cell, Notebook, check_cell, new_id
+from dashboard.notebook.errors import NotebookError
+
+
+def with_cell(notebook: Notebook, cell: Cell, behind: str | None = None) -> Notebook:
+    """A cell added behind another one, or at the end.
+
+    Raises:
+        NotebookError: the cell cannot be kept, or the notebook is full.
+    """
+    check_cell(cell)
+    if len(notebook.cells) >= MAX_CELLS:
+        raise NotebookError(f"A notebook has at most {MAX_CELLS} cells; begin another one.")
+    at = len(notebook.cells) if behind is None else _place(notebook, behind) + 1
+    return replace(notebook, cells=(*notebook.cells[:at], cell, *notebook.cells[at:]))
+
+
+def without_cell(notebook: Notebook, cell_id: str) -> Notebook:
+    """A cell taken out."""
+    at = _place(notebook, cell_id)
+    return replace(notebook, cells=(*notebook.cells[:at], *notebook.cells[at + 1 :]))
+
+
+def moved(notebook: Notebook, cell_id: str, steps: int) -> Notebook:
+    """A cell moved down (or, below 0, up) by ``steps``; not beyond the ends."""
+    at = _place(notebook, cell_id)
+    rest = [cell for cell in notebook.cells if cell.id != cell_id]
+    rest.insert(min(max(at + steps, 0), len(rest)), notebook.cells[at])
+    return replace(notebook, cells=tuple(rest))
+
+
+def duplicated(notebook: Notebook, cell_id: str) -> Notebook:
+    """A copy of a cell right behind it."""
+    cell = notebook.cell(cell_id)
+    return with_cell(notebook, replace(cell, id=new_id()), cell_id)
+
+
+def changed(notebook: Notebook, cell_id: str, **body: Any) -> Notebook:
+    """Parts of a cell's body replaced.
+
+    Raises:
+        NotebookError: there is no such cell, or it cannot be kept like that.
+    """
+    return with_body(notebook, cell_id, {**notebook.cell(cell_id).body, **body})
+
+
+def with_body(notebook: Notebook, cell_id: str, body: Mapping[str, Any]) -> Notebook:
+    """A cell's whole body replaced.
+
+    Raises:
+        NotebookError: there is no such cell, or it cannot be kept like that.
+    """
+    at = _place(notebook, cell_id)
+    cell = check_cell(replace(notebook.cells[at], body=dict(body)))
+    return replace(notebook, cells=(*notebook.cells[:at], cell, *notebook.cells[at + 1 :]))
+
+
+def copied(notebook: Notebook, title: str) -> Notebook:
+    """The whole notebook under another id, as one written by hand."""
+    return replace(notebook, id=new_id(), title=title)
+
+
+def _place(notebook: Notebook, cell_id: str) -> int:
+    return notebook.cells.index(notebook.cell(cell_id))

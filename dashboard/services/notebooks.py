@@ -1,0 +1,95 @@
+"""Which notebooks are there, and how do they change? Every change is saved at once, as a version."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from as2d_core.errors import As2dError
+from dashboard.notebook.cells import Cell, Notebook, figure_cell, new_id, notebook_from_json, notebook_to_json
+from dashboard.notebook.edits import with_cell
+from dashboard.notebook.source import Source
+from dashboard.reports.templates import overview
+from dashboard.services.importing import Imported, as_copy, import_bytes
+from datastore import notebooks
+from datastore.notebooks import SavedVersion
+from datastore.store import Store
+
+
+def list_notebooks(store: Store) -> list[SavedVersion]:
+    """The newest version of every notebook, the last saved first."""
+    return notebooks.list_notebooks(store)
+
+
+def open_notebook(store: Store, notebook_id: str, version: int | None = None) -> Notebook:
+    """A notebook as it was saved last, or as a version.
+
+    Raises:
+        UnknownNameError, StoreError: there is no such notebook or version.
+        NotebookError: it was written by something else and cannot be read.
+    """
+    return notebook_from_json(notebooks.load_notebook(store, notebook_id, version))
+
+
+def save(store: Store, notebook: Notebook, change: str) -> SavedVersion:
+    """Keep a notebook; ``change`` says in a few words what was done.
+
+    Raises:
+        NotebookError: it cannot be kept.
+        StoreError: it cannot be written.
+    """
+    body = notebook_to_json(notebook)
+    notebook_from_json(body)  # what could not be read again is not written
+    return notebooks.save_notebook(store, notebook.id, notebook.title, body, change)
+
+
+def new_notebook(store: Store, title: str = "Untitled") -> Notebook:
+    """An empty notebook, or for the first of a store one that shows what there is."""
+    first = not notebooks.list_notebooks(store)
+    made = overview(Source(store)) if first else Notebook(new_id(), title)
+    save(store, made, "begun")
+    return made
+
+
+def send(store: Store, notebook_id: str | None, view: str, settings: dict[str, Any]) -> Notebook:
+    """Put a figure at the end of a notebook, or (``None``) of a new one.
+
+    Raises:
+        UnknownNameError, NotebookError: the notebook is not there, or is full.
+    """
+    return add_cells(store, notebook_id, [figure_cell(view, **settings)], "figure sent")
+
+
+def add_cells(store: Store, notebook_id: str | None, cells: Sequence[Cell], change: str) -> Notebook:
+    """Put cells at the end of a notebook, or of a new one."""
+    notebook = Notebook(new_id(), "Sent figures") if notebook_id is None else open_notebook(store, notebook_id)
+    for cell in cells:
+        notebook = with_cell(notebook, cell)
+    save(store, notebook, change)
+    return notebook
+
+
+def import_file(store: Store, data: bytes, name: str) -> Imported:
+    """Take in what somebody shared, notebooks included; one that differs from ours becomes a copy.
+
+    Raises:
+        ArchiveError, StoreError: see ``importing.import_path``.
+    """
+    found = import_bytes(store, data, name)
+    kept: list[Notebook] = []
+    for notebook in found.notebooks:
+        try:
+            kept.append(keep_imported(store, notebook))
+        except As2dError as error:
+            found.refused.append(f"The notebook {notebook.title!r} was not taken: {error}")
+    return replace(found, notebooks=kept)
+
+
+def keep_imported(store: Store, notebook: Notebook) -> Notebook:
+    """Keep a notebook of somebody else beside ours; the same one twice is once."""
+    known = {item.notebook_id for item in notebooks.list_notebooks(store)}
+    if notebook.id in known:
+        if open_notebook(store, notebook.id) == notebook:
+            return notebook
+        notebook = as_copy(notebook, new_id())
+    save(store, notebook, "imported")
+    return notebook
