@@ -7,7 +7,8 @@ from typing import Any
 from as2d_core.errors import RequestError
 from dashboard.cli_output import Answer, command, opened
 from dashboard.reports.templates import TEMPLATES, Words
-from dashboard.services.reporting import import_shared, make_report, write_html, write_shared
+from dashboard.services.notebooks import import_file
+from dashboard.services.reporting import make_report, write_html, write_shared
 
 
 def register(commands: Any) -> None:
@@ -72,11 +73,12 @@ def report(options: argparse.Namespace) -> Answer:
 def import_(options: argparse.Namespace) -> Answer:
     """Take them in; what was refused is said, and is the exit code."""
     store = opened().store
-    taken = [import_shared(store, path) for path in options.paths]
+    taken = [import_file(store, path) for path in options.paths]
     document: dict[str, Any] = {
         name: [item for one in taken for item in getattr(one, name)]
         for name in ("added", "extended", "present", "refused", "profiles", "corpora")
     }
+    document["notebooks"] = [notebook.id for one in taken for notebook in one.notebooks]
     counts = ", ".join(f"{len(document[name])} {name}" for name in ("added", "extended", "present", "refused"))
     text = "\n".join([f"Runs: {counts}.", *document["refused"]])
     if document["refused"]:

@@ -16,8 +16,8 @@ from dashboard.views.boxes import box_html, sentence_html
 from dashboard.views.theme import CONFIG, Theme, theme_named
 from datastore.errors import StoreDamagedError, StoreError, StoreLockedError
 
-START, DEVICES, REQUEST, TIMELINE, BUDGETS, RUNS = (
-    f"pages/{name}.py" for name in ("start", "devices", "request", "timeline", "budgets", "runs")
+START, DEVICES, REQUEST, TIMELINE, BUDGETS, RUNS, NOTEBOOK, REPORTS = (
+    f"pages/{name}.py" for name in ("start", "devices", "request", "timeline", "budgets", "runs", "notebook", "reports")
 )
 
 Point = Mapping[str, Any]

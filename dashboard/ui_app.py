@@ -21,6 +21,8 @@ def run() -> None:
         st.Page("pages/timeline.py", title="Timeline", icon=":material/view_timeline:"),
         st.Page("pages/budgets.py", title="Budgets", icon=":material/tune:"),
         st.Page("pages/runs.py", title="Runs", icon=":material/table_rows:"),
+        st.Page("pages/notebook.py", title="Notebook", icon=":material/edit_note:"),
+        st.Page("pages/reports.py", title="Reports", icon=":material/description:"),
     ]
     st.navigation(pages, position="top").run()
 

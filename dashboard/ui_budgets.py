@@ -9,7 +9,7 @@ import streamlit as st
 from as2d_core.errors import As2dError
 from as2d_core.profiles.profile import Profile
 from as2d_core.replay.windows import SPLITS, TrajectorySet
-from dashboard import ui, ui_cache, ui_state
+from dashboard import ui, ui_cache, ui_notebook, ui_state
 from dashboard.services.budgets import ALL_WINDOWS, BudgetReport, list_corpora, open_corpus
 from dashboard.services.devices import find_device
 from dashboard.services.profiles import load_profile, measured_profile, profile_ids
@@ -196,3 +196,11 @@ def window_details(workspace: Workspace, report: BudgetReport, pair: Pair) -> No
                 ui.link(ui.TIMELINE, "Look at its rounds", icon=":material/view_timeline:", **state)
             close = {"window": None, "cell": None}
             st.button("Close", icon=":material/close:", on_click=ui_state.put, kwargs=close)
+
+
+def send_button(workspace: Workspace, report: BudgetReport, pair: Pair, view: str) -> None:
+    """Takes a figure into a notebook; what-if costs are nobody's, and are not taken."""
+    if ui_state.get("draft") or ui_state.get("verify"):
+        return
+    settings = {"profile": report.profile.id, "corpus": report.corpus.id, "split": report.split}
+    ui_notebook.send_button(workspace, view, view, **settings, drafter=pair.drafter, budget=pair.budget)

@@ -8,7 +8,7 @@ import streamlit as st
 
 from as2d_core.errors import As2dError
 from as2d_core.records import METHODS, OPERATIONS, STATUSES
-from dashboard import ui, ui_cache, ui_state
+from dashboard import ui, ui_cache, ui_notebook, ui_state
 from dashboard.services import runs
 from dashboard.services.exports import export_matching
 from dashboard.services.runs import RunFilter, RunRow
@@ -163,6 +163,9 @@ def _export(workspace: Workspace, where: RunFilter, chosen: Sequence[RunRow]) ->
             f"as2d-runs.{suffix}",
             icon=":material/download:",
         )
+        if chosen and st.button("Report", icon=":material/description:"):
+            kind = "run" if len(chosen) == 1 else "comparison"
+            ui.go_to(ui.REPORTS, template=kind, runs="\n".join(names))
         if len(chosen) == 1 and st.button("Timeline", icon=":material/view_timeline:"):
             ui.go_to(ui.TIMELINE, run=chosen[0].run_id)
         if chosen:
@@ -241,6 +244,8 @@ def compare(workspace: Workspace, chosen: Sequence[RunRow]) -> None:
     info = comparison_info([_mapping(row) for row in chosen])
     ui.chart(comparison_figure(info, ui.theme()), "compared", config=STRIP_CONFIG)
     st.dataframe(comparison_table(info), hide_index=True)
+    ids = [row.run_id for row in chosen]
+    ui_notebook.send_button(workspace, "comparison", "comparison", runs=ids)
     for note in info.notes:
         ui.sentence(note)
     same = {(row.audio_sha256, row.view_start_s, row.view_end_s) for row in chosen}
@@ -248,6 +253,7 @@ def compare(workspace: Workspace, chosen: Sequence[RunRow]) -> None:
         with ui.guarded():
             records = [ui_cache.stored_run(workspace, row).record for row in chosen]
             ui.chart(methods_figure(methods_info(records), ui.theme()), "compared-timelines", config=STRIP_CONFIG)
+            ui_notebook.send_button(workspace, "methods", "methods", runs=ids)
 
 
 def bin_view(workspace: Workspace) -> None:

@@ -109,10 +109,10 @@ def number(widget: Callable[..., Any], name: str, label: str, default: T, low: A
     return default if chosen is None else chosen
 
 
-def words(name: str, label: str, **more: Any) -> str:
-    """A line of text (``st.text_input``)."""
+def words(name: str, label: str, widget: Callable[..., Any] = st.text_input, **more: Any) -> str:
+    """A line of text, or several (``st.text_area``)."""
     key = _seed(name, str, "", None)
-    return str(st.text_input(label, key=key, on_change=_written, args=(name, key, str, ""), **more)).strip()
+    return str(widget(label, key=key, on_change=_written, args=(name, key, str, ""), **more)).strip()
 
 
 def flag(name: str, label: str, **more: Any) -> bool:

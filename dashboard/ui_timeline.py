@@ -7,7 +7,7 @@ import streamlit as st
 
 from as2d_core.profiles.profile import Profile
 from as2d_core.records import METHODS, RunRecord
-from dashboard import ui, ui_cache, ui_state
+from dashboard import ui, ui_cache, ui_notebook, ui_state
 from dashboard.reports.trace import trace_json
 from dashboard.services.budgets import open_corpus
 from dashboard.services.profiles import load_profile, measured_profile
@@ -121,6 +121,18 @@ def trace_button(record: RunRecord) -> None:
         icon=":material/download:",
         help="For ui.perfetto.dev or chrome://tracing: both lanes, rounds, and arrows from publications to rounds.",
     )
+
+
+def send_button(
+    workspace: Workspace, info: TimelineInfo, view: str, shown: zoom.Window | None = None, selected: int | None = None
+) -> None:
+    """Takes a figure of a stored run into a notebook, as it is shown; a replay is not kept, so that it cannot be."""
+    if ui_state.get("corpus"):
+        return
+    settings: dict[str, object] = {"run": info.run_id, "round": selected}
+    if shown is not None:
+        settings |= {"from": shown[0], "to": shown[1]}
+    ui_notebook.send_button(workspace, view, view, **settings)
 
 
 def words(record: RunRecord) -> None:

@@ -18,6 +18,7 @@ info = budgets_info(report.table, (pair.drafter, pair.budget), gap_interval(repo
 ui.sentence(info.sentence[0].upper() + info.sentence[1:], muted=False)
 ui.chart(budgets_figure(info, theme), "budgets", config=STRIP_CONFIG, on_click=ui_budgets.pick_pair)
 ui.sentence(" ".join((ui_budgets.choice_sentence(report), *info.notes)))
+ui_budgets.send_button(workspace, report, pair, "budgets")
 
 st.subheader("Where a budget loses", anchor=False)
 overview, details = ui_budgets.map_columns(report)
@@ -25,6 +26,7 @@ with overview:
     windows = windows_info(report.grid, pair.drafter, pair.budget)
     figure = windows_figure(windows, theme, pair.budget)
     ui.chart(figure, "windows", config=STRIP_CONFIG, on_click=ui_budgets.pick_cell(windows, report))
+    ui_budgets.send_button(workspace, report, pair, "budget map")
 with details:
     ui_budgets.window_details(workspace, report, pair)
 
@@ -41,3 +43,4 @@ with st.container(horizontal=True):
     table = budget_csv(report.table, about)
     st.download_button("Table as CSV", table, name, "text/csv", icon=":material/download:")
     ui_calibrate.again(workspace)
+    ui_budgets.send_button(workspace, report, pair, "budget table")

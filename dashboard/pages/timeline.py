@@ -1,6 +1,6 @@
 import streamlit as st
 
-from dashboard import ui, ui_timeline
+from dashboard import ui, ui_state, ui_timeline
 from dashboard.views.account import account_figure, account_info
 from dashboard.views.heading import heading_html, heading_info
 from dashboard.views.rounds import round_details
@@ -19,6 +19,8 @@ heading.html(heading_html(heading_info(info, shown.target_only_tps), theme))
 with files.container(horizontal=True, horizontal_alignment="right"):
     st.download_button("Log", shown.log, f"{info.run_id}.ndjson", "application/x-ndjson", icon=":material/download:")
     ui_timeline.trace_button(shown.record)
+    if not ui_state.get("corpus"):
+        ui.link(ui.REPORTS, "Report", icon=":material/description:", template="run", runs=info.run_id)
 
 ui_timeline.stop_if_empty(info)
 ui.chart(
@@ -29,6 +31,7 @@ ui.chart(
 )
 ui_timeline.zoom_buttons(info)
 ui.chart(timeline_figure(info, theme, window, selected), "detail", on_click=ui_timeline.clicked(info))
+ui_timeline.send_button(workspace, info, "timeline", window, selected)
 
 if selected is None:
     ui.sentence("Click a round to see its candidates, what became of them, and why it was as wide as it was.")
@@ -40,6 +43,7 @@ else:
 
 account = account_info(shown.record)
 ui.chart(account_figure(account, theme), "account", config=STRIP_CONFIG)
+ui_timeline.send_button(workspace, info, "account")
 if account.empty is None:
     ui.sentence(account.equation, muted=False)
     ui.sentence(f"{account.sentence} {account.bound_sentence}")

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from as2d_core.errors import As2dError
@@ -9,7 +10,7 @@ from dashboard.notebook.cells import Cell, Notebook, figure_cell, new_id, notebo
 from dashboard.notebook.edits import with_cell
 from dashboard.notebook.source import Source
 from dashboard.reports.templates import overview
-from dashboard.services.importing import Imported, as_copy, import_bytes
+from dashboard.services.importing import Imported, as_copy, import_bytes, import_path
 from datastore import notebooks
 from datastore.notebooks import SavedVersion
 from datastore.store import Store
@@ -68,28 +69,33 @@ def add_cells(store: Store, notebook_id: str | None, cells: Sequence[Cell], chan
     return notebook
 
 
-def import_file(store: Store, data: bytes, name: str) -> Imported:
+def import_file(store: Store, source: Path | bytes, name: str = "") -> Imported:
     """Take in what somebody shared, notebooks included; one that differs from ours becomes a copy.
+
+    Args:
+        source: a file or folder, or what a page was handed with the name of its file.
 
     Raises:
         ArchiveError, StoreError: see ``importing.import_path``.
     """
-    found = import_bytes(store, data, name)
+    found = import_path(store, source) if isinstance(source, Path) else import_bytes(store, source, name)
     kept: list[Notebook] = []
     for notebook in found.notebooks:
         try:
-            kept.append(keep_imported(store, notebook))
+            kept.append(_keep(store, notebook))
         except As2dError as error:
             found.refused.append(f"The notebook {notebook.title!r} was not taken: {error}")
     return replace(found, notebooks=kept)
 
 
-def keep_imported(store: Store, notebook: Notebook) -> Notebook:
+def _keep(store: Store, notebook: Notebook) -> Notebook:
     """Keep a notebook of somebody else beside ours; the same one twice is once."""
     known = {item.notebook_id for item in notebooks.list_notebooks(store)}
     if notebook.id in known:
-        if open_notebook(store, notebook.id) == notebook:
-            return notebook
-        notebook = as_copy(notebook, new_id())
+        copy = as_copy(notebook, new_id())
+        for kept in (open_notebook(store, name) for name in known):
+            if kept == notebook or replace(kept, id=copy.id) == copy:
+                return kept
+        notebook = copy
     save(store, notebook, "imported")
     return notebook

@@ -10,7 +10,6 @@ from dashboard.notebook.source import Source
 from dashboard.reports.bundle import write_bundle
 from dashboard.reports.html import report_html
 from dashboard.reports.templates import Words, fill
-from dashboard.services.importing import Imported, import_path
 from dashboard.views.theme import LIGHT
 from datastore.export import Export
 from datastore.files import write_durably
@@ -62,12 +61,3 @@ def write_shared(store: Store, notebook: Notebook, path: Path) -> int:
     data = shared(store, notebook).data
     write_durably(path, data)
     return len(data)
-
-
-def import_shared(store: Store, path: Path) -> Imported:
-    """Take in what somebody shared.
-
-    Raises:
-        ArchiveError, StoreError: see ``importing.import_path``.
-    """
-    return import_path(store, path)

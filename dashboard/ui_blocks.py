@@ -1,0 +1,86 @@
+"""How does a page show what came out of a cell? Each block as the Streamlit element that fits it."""
+
+import json
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from as2d_core.errors import As2dError
+from dashboard import ui
+from dashboard.notebook.cells import Cell, Notebook
+from dashboard.notebook.outputs import Block, Drawing, Grid, Markup, Sentence
+from dashboard.notebook.running import Result, run_cell
+from dashboard.notebook.source import Source
+from dashboard.services.workspace import Workspace
+from dashboard.views import numbers
+from dashboard.views.theme import CONFIG, STRIP_CONFIG
+
+_RESULTS = "cell-results"
+MOST_RESULTS = 64
+ROW_PX, HIGHEST_PX = 35, 458
+
+
+def result(
+    workspace: Workspace, notebook: Notebook, cell: Cell, *, again: bool = False, place: str | None = None
+) -> Result:
+    """What came out of a cell: as it was, until the cell, a parameter or the theme changes (or ``again``).
+
+    Args:
+        place: what the result is remembered by; default: the cell's id.
+    """
+    kept: dict[str, tuple[str, Result]] = st.session_state.setdefault(_RESULTS, {})
+    print_ = json.dumps([dict(cell.body), notebook.parameters, ui.theme().name], sort_keys=True, default=str)
+    place = place or cell.id
+    known = kept.get(place)
+    if known is not None and known[0] == print_ and not again:
+        return known[1]
+    with st.spinner("Running the cell"):
+        found = run_cell(cell, notebook.parameters, Source(workspace.store), ui.theme())
+    while len(kept) >= MOST_RESULTS:
+        kept.pop(next(iter(kept)))
+    kept[place] = (print_, found)
+    return found
+
+
+def forget_results() -> None:
+    """All cells are run anew when they are shown next."""
+    st.session_state.pop(_RESULTS, None)
+
+
+def blocks(found: Sequence[Block], key: str) -> None:
+    """Show what came out of a cell."""
+    for number, block in enumerate(found):
+        match block:
+            case Markup(html):
+                st.html(html)
+            case Sentence(said, kind):
+                ui.box("error", said) if kind == "error" else ui.sentence(said)
+            case Drawing(figure, note):
+                ui.chart(figure, f"{key}-{number}", config=STRIP_CONFIG if block.strip else CONFIG)
+                if note:
+                    ui.sentence(note)
+            case Grid():
+                _grid(block)
+
+
+def _grid(grid: Grid) -> None:
+    names = [name or f"column {i}" for i, name in enumerate(grid.columns, 1)]
+    unique = [f"{name} ({names[:i].count(name) + 1})" if name in names[:i] else name for i, name in enumerate(names)]
+    frame = pd.DataFrame([list(row) for row in grid.rows], columns=unique)
+    height = min(ROW_PX * (len(frame) + 1) + 3, HIGHEST_PX)
+    st.dataframe(frame, hide_index=True, placeholder=numbers.NA, height=height)
+    if grid.note:
+        ui.sentence(grid.note)
+
+
+def guarded_download(label: str, make: object, name: str, mime: str, *, key: str, help_: str = "") -> None:
+    """A file that is made only when it is asked for; what keeps it from being made is the file's text."""
+
+    def data() -> bytes:
+        try:
+            return make()  # type: ignore[operator]
+        except As2dError as error:
+            return str(error).encode()
+
+    st.download_button(label, data, name, mime, icon=":material/download:", key=key, help=help_ or None)

@@ -1,0 +1,219 @@
+"""Which notebook does the page show, and what is done with its cells? Every change is saved before it is drawn."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from as2d_core.errors import As2dError
+from dashboard import ui, ui_blocks, ui_notebook_cells, ui_state
+from dashboard.notebook import edits
+from dashboard.notebook.cells import Cell, Notebook, figure_cell, parameter_cell, query_cell, text_cell
+from dashboard.services import notebooks
+from dashboard.services.reporting import notebook_html, shared
+from dashboard.services.workspace import Workspace
+from datastore.files import safe_name
+from datastore.notebooks import delete_notebook, notebook_versions, restore, undo
+
+_SAID = "notebook-said"
+FIRST_QUERY = "SELECT method, count(*) AS runs, max(tps) AS fastest\nFROM runs\nGROUP BY method"
+MOST_VERSIONS_SHOWN = 30
+
+
+def choose(workspace: Workspace) -> Notebook:
+    """The notebook that the query string names, or the one that was saved last; when there is none, the page ends."""
+    _say()
+    kept = notebooks.list_notebooks(workspace.store)
+    if not kept:
+        ui.box("empty", "There is no notebook yet.", "The first one shows what is in the store; change it as you like.")
+        st.button("Begin a notebook", type="primary", on_click=_begin, args=(workspace,))
+        st.stop()
+    titles = {item.notebook_id: item.title for item in kept}
+    left, right = st.columns([8, 2], vertical_alignment="bottom")
+    with left:
+        asked = ui_state.get("notebook")
+        if asked and asked not in titles:
+            ui.box("error", f"There is no notebook {asked!r} any more; this is the one that was saved last.")
+        chosen = ui_state.one_of(
+            st.selectbox, "notebook", "Notebook", list(titles), next(iter(titles)), always=True,
+            format_func=lambda name: ui.plain(titles[name]),
+        )  # fmt: skip
+    right.button("New notebook", icon=":material/add:", on_click=_begin, args=(workspace,), width="stretch")
+    try:
+        return notebooks.open_notebook(workspace.store, chosen)
+    except As2dError as error:
+        ui.box("error", str(error))
+        return st.stop()
+
+
+def _begin(workspace: Workspace) -> None:
+    _attempt(lambda: ui_state.put(notebook=notebooks.new_notebook(workspace.store).id, edit=None))
+
+
+def head(workspace: Workspace, notebook: Notebook) -> None:
+    """Title, and what is done with the whole notebook."""
+    _words(workspace, notebook)
+    versions = notebook_versions(workspace.store, notebook.id)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button("Run all", icon=":material/play_arrow:", on_click=ui_blocks.forget_results)
+        st.button(
+            "Undo", icon=":material/undo:", disabled=len(versions) < 2, on_click=_undo, args=(workspace, notebook.id)
+        )
+        _versions(workspace, notebook, versions)
+        name = safe_name(notebook.title.lower())[:40] or "notebook"
+        make_html, make_zip = _html_of(workspace, notebook), _bundle_of(workspace, notebook)
+        ui_blocks.guarded_download("HTML", make_html, f"{name}.html", "text/html", key="as-html", help_="One file "
+                                   "that opens anywhere, offline too.")  # fmt: skip
+        ui_blocks.guarded_download("Bundle", make_zip, f"{name}.zip", "application/zip", key="as-zip", help_="Jupyter "
+                                   "notebook and runs as Parquet; runs again where as2d is installed.")  # fmt: skip
+        with st.popover("Delete", icon=":material/delete:"):
+            ui.sentence("The notebook goes with all its versions; nothing can bring it back.", muted=False)
+            st.button("Delete it", on_click=_delete, args=(workspace, notebook))
+    ui.sentence(f"Saved {versions[0].saved_at:%Y-%m-%d %H:%M:%S} UTC, version {versions[0].version}.")
+
+
+def _html_of(workspace: Workspace, notebook: Notebook) -> Callable[[], bytes]:
+    return lambda: notebook_html(workspace.store, notebook)
+
+
+def _bundle_of(workspace: Workspace, notebook: Notebook) -> Callable[[], bytes]:
+    return lambda: shared(workspace.store, notebook).data
+
+
+def _words(workspace: Workspace, notebook: Notebook) -> None:
+    key = f"title-{notebook.id}"
+    if key not in st.session_state or st.session_state.get(f"{key}:kept") != notebook.title:
+        st.session_state[key] = st.session_state[f"{key}:kept"] = notebook.title
+
+    def save() -> None:
+        _save(workspace, replace(notebook, title=st.session_state[key].strip() or "Untitled"), "title")
+
+    st.text_input("Title", key=key, on_change=save, max_chars=200)
+
+
+def _versions(workspace: Workspace, notebook: Notebook, versions: list[Any]) -> None:
+    with st.popover("Versions", icon=":material/history:"):
+        for item in versions[:MOST_VERSIONS_SHOWN]:
+            left, right = st.columns([5, 2], vertical_alignment="center")
+            with left:
+                ui.sentence(f"{item.version}: {item.change}, {item.saved_at:%Y-%m-%d %H:%M:%S}")
+            right.button(
+                "Bring back", key=f"version-{item.version}", disabled=item is versions[0],
+                on_click=_restore, args=(workspace, notebook.id, item.version),
+            )  # fmt: skip
+
+
+def _undo(workspace: Workspace, notebook_id: str) -> None:
+    def act() -> None:
+        if undo(workspace.store, notebook_id) is None:
+            st.session_state[_SAID] = ("There is nothing before this version.", "")
+
+    _attempt(act)
+
+
+def _restore(workspace: Workspace, notebook_id: str, version: int) -> None:
+    _attempt(lambda: restore(workspace.store, notebook_id, version))
+
+
+def _delete(workspace: Workspace, notebook: Notebook) -> None:
+    _attempt(lambda: delete_notebook(workspace.store, notebook.id))
+    ui_state.put(notebook=None, edit=None)
+
+
+def cell(workspace: Workspace, notebook: Notebook, item: Cell, number: int) -> None:
+    """One cell: what it shows, its editor when it is open, and what can be done with it."""
+    editing = ui_state.get("edit") == item.id
+    with st.container(horizontal=True, key=f"cell-tools-{item.id}", vertical_alignment="center"):
+        ui.sentence(f"{number} · {ui_notebook_cells.name(item)}")
+        st.space("stretch")
+        again = st.button(
+            "", icon=":material/play_arrow:", key=f"run-{item.id}", help=f"Run cell {number}", type="tertiary"
+        )
+        edit: dict[str, Any] = {"edit": None if editing else item.id}
+        icon, said = (":material/check:", "Close the editor of") if editing else (":material/edit:", "Edit")
+        st.button("", icon=icon, key=f"edit-{item.id}", help=f"{said} cell {number}", type="tertiary",
+                  on_click=ui_state.put, kwargs=edit)  # fmt: skip
+        for icon, said, change in (
+            (":material/arrow_upward:", "Move up", lambda: edits.moved(notebook, item.id, -1)),
+            (":material/arrow_downward:", "Move down", lambda: edits.moved(notebook, item.id, 1)),
+            (":material/content_copy:", "Duplicate", lambda: edits.duplicated(notebook, item.id)),
+            (":material/delete:", "Remove", lambda: edits.without_cell(notebook, item.id)),
+        ):
+            st.button("", icon=icon, key=f"{said}-{item.id}", help=f"{said}: cell {number}", type="tertiary",
+                      on_click=_change, args=(workspace, change, f"{said.lower()}: cell {number}"))  # fmt: skip
+
+    def keep(body: dict[str, Any]) -> None:
+        _change(workspace, lambda: edits.with_body(notebook, item.id, body), f"{item.kind} of cell {number}")
+
+    def set_value(value: Any) -> None:
+        _change(workspace, lambda: edits.changed(notebook, item.id, value=value), f"parameter {item.body['name']}")
+
+    if editing:
+        ui_notebook_cells.editor(workspace, item, keep)
+    if item.kind == "parameter":
+        ui_notebook_cells.widget(item, set_value)
+    else:
+        found = ui_blocks.result(workspace, notebook, item, again=again)
+        ui_blocks.blocks(found.blocks, f"cell-{item.id}")
+
+
+def add_buttons(workspace: Workspace, notebook: Notebook) -> None:
+    """A button for each kind of cell."""
+    names = set(notebook.parameters)
+    free = next(f"p{n}" for n in range(1, 1000) if f"p{n}" not in names)
+    kinds: tuple[tuple[str, str, Callable[[], Cell]], ...] = (
+        ("Text", ":material/notes:", lambda: text_cell("## A heading\n\nWrite here.")),
+        ("Query", ":material/database:", lambda: query_cell(FIRST_QUERY)),
+        ("Figure", ":material/show_chart:", lambda: figure_cell("profile", profile="k70")),
+        ("Parameter", ":material/tune:", lambda: parameter_cell(free, "whole", 7)),
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        ui.sentence("Add")
+        for label, icon, make in kinds:
+            st.button(label, icon=icon, key=f"add-{label}", on_click=_add, args=(workspace, notebook, make))
+
+
+def _add(workspace: Workspace, notebook: Notebook, make: Callable[[], Cell]) -> None:
+    made = make()
+    _save(workspace, edits.with_cell(notebook, made), f"{made.kind} added")
+    ui_state.put(notebook=notebook.id, edit=made.id)
+
+
+def _change(workspace: Workspace, change: Callable[[], Notebook], said: str) -> None:
+    _attempt(lambda: notebooks.save(workspace.store, change(), said))
+
+
+def _save(workspace: Workspace, notebook: Notebook, said: str) -> None:
+    _attempt(lambda: notebooks.save(workspace.store, notebook, said))
+
+
+def _attempt(act: Callable[[], object]) -> None:
+    """Do something in a callback; what goes wrong is said on the page that is drawn next."""
+    try:
+        act()
+    except As2dError as error:
+        st.session_state[_SAID] = ("", str(error))
+
+
+def _say() -> None:
+    good, bad = st.session_state.pop(_SAID, ("", ""))
+    if good:
+        st.toast(good)
+    if bad:
+        ui.box("error", bad)
+
+
+def send_button(workspace: Workspace, view: str, key: str, **settings: Any) -> None:
+    """Puts a figure of a page into the notebook that was saved last, or into a first one."""
+
+    def send() -> None:
+        kept = notebooks.list_notebooks(workspace.store)
+        try:
+            sent = notebooks.send(workspace.store, kept[0].notebook_id if kept else None, view, settings)
+        except As2dError as error:
+            st.toast(ui.plain(str(error)), icon=":material/error:")
+        else:
+            st.toast(f"In the notebook {ui.plain(sent.title)}, at its end.", icon=":material/check:")
+
+    st.button("Send to notebook", key=f"send-{key}", icon=":material/note_add:", type="tertiary", on_click=send)

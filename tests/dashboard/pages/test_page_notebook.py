@@ -1,0 +1,147 @@
+import pytest
+from page_samples import HOSTILE
+
+from dashboard.notebook.cells import Notebook, figure_cell, parameter_cell, query_cell, text_cell
+from dashboard.services import notebooks
+from datastore.notebooks import notebook_versions
+
+
+@pytest.fixture
+def kept(workspace):
+    """Keeps a notebook of some cells under the id "n"."""
+
+    def keep(*cells, title="Mine", name="n"):
+        notebook = Notebook(name, title, cells)
+        notebooks.save(workspace.store, notebook, "begun")
+        return notebook
+
+    return keep
+
+
+def cells(workspace, name="n"):
+    return [cell.kind for cell in notebooks.open_notebook(workspace.store, name).cells]
+
+
+def test_without_a_notebook_one_is_begun_that_shows_the_store(keep, open_page):
+    keep("a-run")
+    app = open_page("notebook")
+    assert "There is no notebook yet." in app.text
+    app.press("Begin a notebook")
+    assert "First look" in app.text
+    assert [name for name in app.charts if name.startswith("cell-")]
+    assert app.test.dataframe[0].value["method"].tolist() == ["as2d"]
+
+
+def test_the_first_notebook_of_an_empty_store_runs_too(workspace, open_page):
+    app = open_page("notebook").press("Begin a notebook")
+    assert "The query found nothing." in app.text
+    assert cells(workspace, app.state["notebook"]) == ["text", "query"]
+
+
+def test_cells_are_shown_in_order_and_a_fault_stays_in_its_cell(keep, kept, open_page):
+    keep("a-run")
+    kept(text_cell("**bold** <i>x</i>"), figure_cell("timeline", run="nobody"), figure_cell("account", run="a-run"))
+    app = open_page("notebook", notebook="n")
+    assert "<strong>bold</strong> &lt;i&gt;" in app.html
+    assert "There is no run 'nobody'" in app.text
+    assert len(app.charts) == 1
+
+
+def test_a_parameter_changes_what_other_cells_show_and_is_kept(workspace, kept, open_page):
+    kept(parameter_cell("n", "whole", 3), query_cell("SELECT $n * 2 AS twice"))
+    app = open_page("notebook", notebook="n")
+    assert app.test.dataframe[0].value["twice"].tolist() == [6]
+    app.choose("number_input", "n ($n)".replace("$", "\\$").replace("(", "\\(").replace(")", "\\)"), 5)
+    assert app.test.dataframe[0].value["twice"].tolist() == [10]
+    assert notebooks.open_notebook(workspace.store, "n").parameters == {"n": 5}
+
+
+def test_text_is_saved_when_its_field_is_left_and_undo_brings_the_old_one_back(workspace, kept, open_page):
+    cell = text_cell("old")
+    kept(cell)
+    app = open_page("notebook", notebook="n", edit=cell.id)
+    app.choose("text_area", "Text", "new *words*")
+    assert "<em>words</em>" in app.html
+    app.press("Undo")
+    assert notebooks.open_notebook(workspace.store, "n").cells[0].body["text"] == "old"
+    assert app.widget("text_area", "Text").value == "old"
+
+
+def test_cells_are_added_moved_duplicated_and_removed(workspace, kept, open_page):
+    first = text_cell("a")
+    kept(first)
+    app = open_page("notebook", notebook="n").press("Query")
+    assert cells(workspace) == ["text", "query"]
+    for key in (f"Move down-{first.id}", f"Duplicate-{first.id}", f"Remove-{first.id}"):
+        next(button for button in app.test.button if button.key == key).click()
+        app.run()
+    assert cells(workspace) == ["query", "text"]
+    assert notebooks.open_notebook(workspace.store, "n").cells[1].id != first.id
+    assert len(notebook_versions(workspace.store, "n")) == 5
+
+
+@pytest.mark.parametrize("label", ["Text", "Figure", "Parameter"])
+def test_every_kind_of_cell_can_be_added_and_runs_as_it_is(workspace, kept, open_page, label):
+    kept()
+    app = open_page("notebook", notebook="n")
+    assert "This notebook has no cells yet." in app.text
+    app.press(label)
+    assert cells(workspace) == [label.lower()]
+    assert app.state["edit"]
+
+
+def test_a_figure_s_settings_are_fields(workspace, keep, kept, open_page):
+    keep("a-run")
+    cell = figure_cell("account", run="wrong")
+    kept(cell)
+    app = open_page("notebook", notebook="n", edit=cell.id)
+    app.choose("text_input", "run (needed)", "a-run")
+    assert len(app.charts) == 1
+    app.choose("selectbox", "View", "timeline")
+    assert notebooks.open_notebook(workspace.store, "n").cells[0].body["settings"] == {"run": "a-run"}
+
+
+def test_a_version_can_be_brought_back(workspace, kept, open_page):
+    notebook = kept(text_cell("one"))
+    notebooks.save(workspace.store, Notebook("n", "Mine", ()), "emptied")
+    app = open_page("notebook", notebook="n")
+    next(button for button in app.test.button if button.key == "version-1").click()
+    app.run()
+    assert notebooks.open_notebook(workspace.store, "n") == notebook
+
+
+def test_a_notebook_that_is_gone_is_a_sentence_and_another_is_shown(kept, open_page):
+    kept(title="Still here")
+    app = open_page("notebook", notebook="gone")
+    assert "There is no notebook 'gone' any more" in app.text
+
+
+def test_hostile_titles_and_cells_are_text(kept, open_page):
+    kept(text_cell(HOSTILE), query_cell(f"SELECT '{HOSTILE}' AS x"), title=HOSTILE)
+    app = open_page("notebook", notebook="n")
+    assert "<img" not in app.html
+
+
+def test_a_deleted_notebook_is_gone(workspace, kept, open_page):
+    kept()
+    app = open_page("notebook", notebook="n").press("Delete it")
+    assert "There is no notebook yet." in app.text
+    assert notebooks.list_notebooks(workspace.store) == []
+
+
+def test_figures_of_other_pages_are_sent_to_the_notebook_saved_last(workspace, keep, kept, open_page):
+    keep("a-run")
+    kept()
+    app = open_page("timeline", run="a-run", **{"from": 10, "to": 90})
+    app.press("Send to notebook")
+    app = open_page("notebook", notebook="n")
+    (cell,) = notebooks.open_notebook(workspace.store, "n").cells
+    assert (cell.body["view"], cell.body["settings"]) == ("timeline", {"run": "a-run", "from": 10, "to": 90})
+    assert next(iter(app.charts.values()))["layout"]["xaxis"]["range"] == [10, 90]
+
+
+def test_a_first_figure_begins_a_notebook(workspace, open_page):
+    open_page("budgets", profile="k70", corpus="demo").press("Send to notebook")
+    (kept,) = notebooks.list_notebooks(workspace.store)
+    (cell,) = notebooks.open_notebook(workspace.store, kept.notebook_id).cells
+    assert cell.body["settings"]["profile"] == "k70"
