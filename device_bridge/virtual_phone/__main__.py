@@ -7,12 +7,14 @@ import argparse
 import asyncio
 import concurrent.futures.thread  # noqa: F401 - whatever is loaded late must be here before the jail closes
 import encodings.idna  # noqa: F401
+import errno
 import inspect
 import json
 import os
 import secrets
 import signal
 import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -29,6 +31,7 @@ from device_bridge.virtual_phone.sync_service import serve_sync
 
 KEEP_PLUGGED_S = 0.2
 CONNECT_S = 3.0
+PORT_DEADLINE_S = 10.0
 
 
 class Phone:
@@ -108,9 +111,20 @@ class Phone:
     async def plug(self) -> None:
         """Put it back."""
         if self._listener is None:
-            self._listener = await asyncio.start_server(self._connected, "127.0.0.1", self.port, limit=4 << 20)
+            self._listener = await self._listen()
             self.port = self._listener.sockets[0].getsockname()[1]
         await self._tell("connect")
+
+    async def _listen(self) -> asyncio.Server:
+        """While nobody listened, a connection of somebody else may have been given our port: wait until it is gone."""
+        deadline = time.monotonic() + PORT_DEADLINE_S
+        while True:
+            try:
+                return await asyncio.start_server(self._connected, "127.0.0.1", self.port, limit=4 << 20)
+            except OSError as error:
+                if error.errno != errno.EADDRINUSE or time.monotonic() > deadline:
+                    raise
+                await asyncio.sleep(0.1)
 
     def descendants(self) -> dict[int, int]:
         """Process ids of everything that runs on the phone, with the memory each holds, in pages."""

@@ -83,13 +83,13 @@ def test_files_win_over_commands(phone):
 
 def test_a_command_never_delays_a_reading(tmp_path):
     def slow(command):
-        time.sleep(0.3)
+        time.sleep(1.0)
         return ask(command)
 
     device = Sensors(tmp_path, slow)
     began = time.monotonic()
     assert device.read().battery_voltage_mv is None
-    assert time.monotonic() - began < 0.2
+    assert time.monotonic() - began < 0.9
 
 
 def test_an_answer_that_has_become_old_is_no_reading(tmp_path, monkeypatch):

@@ -1,4 +1,3 @@
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -104,9 +103,7 @@ def test_window_names_cannot_become_markup():
     check_figure(windows_figure(windows_info(made, "a"), LIGHT))
 
 
-def test_seven_hundred_windows_are_drawn_quickly_and_small():
-    info = windows_info(uneven(688), "a")
-    begin = time.perf_counter()
-    figure = windows_figure(info, LIGHT)
-    assert time.perf_counter() - begin < 2.0
+def test_seven_hundred_windows_are_few_traces_and_small():
+    figure = windows_figure(windows_info(uneven(688), "a"), LIGHT)
+    assert len(figure.data) < 30
     assert len(figure.to_json()) < 1_000_000
