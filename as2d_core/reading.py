@@ -36,7 +36,10 @@ def read_json(path: Path, most_bytes: int = MOST_BYTES) -> Any:
         OSError: it cannot be read, or is no regular file: opening a pipe would wait for its writer.
         ValueError: it is too long, no UTF-8, or what ``parse_json`` refuses.
     """
-    status = path.stat()
+    try:
+        status = path.stat()
+    except ValueError:
+        raise FileNotFoundError(errno.ENOENT, "Can be no name of a file", str(path)) from None
     if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, "Is a directory", str(path))
     if not stat.S_ISREG(status.st_mode):

@@ -52,7 +52,7 @@ def check_file(path: Path) -> Report:
         record = builder.finish()
     except RecordError as error:
         return Report(None, ((error.line or 1, str(error)),), builder.lines)
-    except FileNotFoundError:
+    except (FileNotFoundError, ValueError):  # or text that can be no path
         return Report(None, ((1, "there is no such file"),), 0)
     except OSError as error:
         return Report(None, ((1, f"the file cannot be read ({error.strerror or error})"),), 0)

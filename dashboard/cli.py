@@ -36,7 +36,7 @@ from dashboard import (
     cli_store,
     cli_validate,
 )
-from dashboard.cli_output import Answer, plain
+from dashboard.cli_output import Answer, plain, visible
 from dashboard.services.workspace import close_workspace
 
 COMMANDS = (
@@ -163,10 +163,10 @@ def _print(answer: Answer, as_json: bool) -> None:
         print(json.dumps(plain(answer.document), allow_nan=False))
     else:
         if answer.text:
-            print(answer.text)
+            print(visible(answer.text))
         if answer.code and answer.document.get("error", answer.text) != answer.text:
             sys.stdout.flush()
-            print(f"as2d: {answer.document['error']}", file=sys.stderr)
+            print(f"as2d: {visible(str(answer.document['error']))}", file=sys.stderr)
     sys.stdout.flush()
 
 

@@ -4,6 +4,7 @@ import argparse
 import csv
 import io
 import math
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
@@ -13,10 +14,12 @@ from typing import Any
 
 from as2d_core.errors import RequestError
 from dashboard.services.workspace import Workspace, open_workspace
+from datastore.export import csv_cell
 from device_bridge.jobs import Job
 
 POLL_S = 0.1
 CANCEL_WAIT_S = 20.0
+_COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,11 @@ def plain(value: Any) -> Any:
     return value
 
 
+def visible(text: str) -> str:
+    """Foreign text for a terminal: control characters and marks that turn the writing are shown, not obeyed."""
+    return _COMMANDS.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
 def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Aligned columns; text to the left, numbers to the right, missing values as n/a."""
     cells = [[_cell(value) for value in row] for row in rows]
@@ -91,8 +99,8 @@ def rows_as_text(options: argparse.Namespace, text: str, headings: Sequence[str]
         raise RequestError("--json and --csv cannot both be printed; give one of them.")
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(headings)
-    writer.writerows([["" if plain(value) is None else plain(value) for value in row] for row in rows])
+    writer.writerow([*map(csv_cell, headings)])
+    writer.writerows([["" if plain(value) is None else csv_cell(plain(value)) for value in row] for row in rows])
     return out.getvalue().rstrip("\n")
 
 
@@ -119,6 +127,7 @@ class Progress:
         if not self._live and _kind(sentence) == _kind(self._last):
             return
         self._last = sentence
+        sentence = visible(sentence)
         print(f"\r\x1b[K{sentence}" if self._live else sentence, end="" if self._live else "\n", file=sys.stderr)
         sys.stderr.flush()
 
@@ -136,7 +145,7 @@ def opened() -> Workspace:
     """
     workspace = open_workspace()
     for notice in workspace.notices:
-        print(notice, file=sys.stderr)
+        print(visible(notice), file=sys.stderr)
     return workspace
 
 
@@ -162,4 +171,4 @@ def _kind(sentence: str) -> str:
 def _cell(value: object) -> str:
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return "n/a"
-    return f"{value:.2f}" if isinstance(value, float) else str(value)
+    return f"{value:.2f}" if isinstance(value, float) else visible(str(value)).replace("\n", "\\n")

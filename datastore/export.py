@@ -5,7 +5,7 @@ What was asked for travels with the answer:
 - ``ndjson``: of one run, exactly the bytes of its log; of several, a ZIP archive with every log, byte
   for byte, and ``manifest.json`` with the filters and each log's SHA-256.
 - ``csv``: the first line is a comment, ``# `` and a JSON object with the filters (read the rest with
-  ``skiprows=1``); the second line names the columns.
+  ``skiprows=1``); the second line names the columns; text that a spreadsheet would calculate gets an apostrophe.
 - ``parquet``: the JSON object is the file's ``as2d`` metadata.
 - ``json``: one object, ``about`` and ``rows``.
 """
@@ -32,6 +32,8 @@ from datastore.store import Store
 
 TABLES = ("runs", "rounds")
 ABOUT = "as2d"
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+"""Spreadsheets calculate what begins like this; an apostrophe before it makes it text again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,14 +163,17 @@ def _csv(about: dict[str, Any], rows: pa.Table) -> bytes:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(rows.column_names)
     for row in rows.to_pylist():
-        writer.writerow([_cell(value) for value in row.values()])
+        writer.writerow([csv_cell(value) for value in row.values()])
     return out.getvalue().encode()
 
 
-def _cell(value: Any) -> Any:
+def csv_cell(value: Any) -> Any:
+    """A value as a field of a CSV file: what somebody has called a thing must never be a formula of a spreadsheet."""
     if isinstance(value, bool):
         return str(value).lower()
-    return json.dumps(value) if isinstance(value, list | tuple | dict) else value
+    if isinstance(value, list | tuple | dict):
+        return json.dumps(value)
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def _parquet(about: dict[str, Any], rows: pa.Table) -> bytes:

@@ -7,6 +7,7 @@ from typing import Any
 
 from datastore.engine import Cursor
 from datastore.errors import RunNotFoundError, run_not_found
+from datastore.run_row import clean
 
 Read = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
 """``Store.read``, or ``of_cursor`` inside a write."""
@@ -23,9 +24,14 @@ class Found:
     binned_at: datetime | None
 
 
+def askable(parameters: Sequence[Any]) -> list[Any]:
+    """Values as DuckDB takes them: text that is no UTF-8 was never stored, so nothing has to be found by it."""
+    return [clean(value) if isinstance(value, str) else value for value in parameters]
+
+
 def of_cursor(cursor: Cursor) -> Read:
     """Read inside a write job."""
-    return lambda sql, parameters: cursor.execute(sql, list(parameters)).fetchall()
+    return lambda sql, parameters: cursor.execute(sql, askable(parameters)).fetchall()
 
 
 def find_run(read: Read, run_id: str, in_bin: bool = False) -> Found:

@@ -22,6 +22,7 @@ import pyarrow as pa
 from datastore.engine import Cursor, Engine
 from datastore.errors import QueryError, StoreBusyError, StoreClosedError
 from datastore.locations import Folders, data_folder
+from datastore.lookup import askable
 
 T = TypeVar("T")
 
@@ -51,11 +52,11 @@ class Reader:
 
     def read(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """All rows of a query of ours."""
-        return self.cursor.execute(sql, list(parameters)).fetchall()
+        return self.cursor.execute(sql, askable(parameters)).fetchall()
 
     def arrow(self, sql: str, parameters: Sequence[Any] = ()) -> pa.Table:
         """The same as an Arrow table, for many rows."""
-        return self.cursor.sql(sql, params=list(parameters)).to_arrow_table()
+        return self.cursor.sql(sql, params=askable(parameters)).to_arrow_table()
 
 
 class Store:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from as2d_core.replay.budgets import BudgetTable
 from dashboard.views import numbers
+from datastore.export import csv_cell
 
 COLUMNS = (
     "Method",
@@ -104,7 +105,7 @@ def budget_styled(table: BudgetTable) -> Any:
 def budget_csv(table: BudgetTable, about: Mapping[str, Any]) -> bytes:
     """The table as CSV; the first line is a comment with what the numbers are."""
     head = f"# {json.dumps({'program': 'as2d', 'times': 'replayed', 'trajectories': table.label, **about})}\n"
-    return (head + budget_table(table).to_csv(index=False, lineterminator="\n")).encode()
+    return (head + budget_table(table).map(csv_cell).to_csv(index=False, lineterminator="\n")).encode()
 
 
 def _format(name: str) -> Callable[[Any], str]:

@@ -182,3 +182,8 @@ def test_any_other_file_has_one_finding_on_a_line(data, tmp_path):
 @pytest.mark.parametrize("name", ["missing", "."])
 def test_a_file_that_is_not_there_is_a_finding(name, tmp_path):
     assert len(check_file(tmp_path / name).findings) == 1
+
+
+@pytest.mark.parametrize("name", ["gone.ndjson", "a\0b", "\ud800"])
+def test_a_name_that_can_be_no_file_is_a_finding(name, tmp_path):
+    assert check_file(tmp_path / name).findings == ((1, "there is no such file"),)

@@ -1,12 +1,14 @@
 import json
+from argparse import Namespace
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.cli_output import plain, table
+from dashboard.cli_output import plain, rows_as_text, table, visible
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -34,3 +36,23 @@ def test_a_figure_that_is_none_is_null_and_not_0():
 
 def test_numbers_stand_to_the_right_and_missing_ones_are_na():
     assert table(["name", "tok/s"], [["a", 1.5], ["long", None]]) == "name  tok/s\na      1.50\nlong    n/a"
+
+
+@pytest.mark.parametrize(
+    "foreign", ["\x1b[2J", "a\rb", "a\0b", "\u202eevil", "\u2066x", "a\u2028b", "\x9b31m"], ids=ascii
+)
+def test_foreign_text_cannot_command_a_terminal(foreign):
+    said = visible(f"run {foreign}\nnext")
+    assert "\n" in said
+    assert said.replace("\n", "").isprintable()
+
+
+def test_a_cell_stays_in_its_row():
+    assert table(["name"], [["a\nb"]]) == "name\na\\nb"
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-rf", "@SUM(A1)", "\t=1"])
+def test_text_in_csv_is_no_formula(text):
+    options = Namespace(csv=True, json=False)
+    last = rows_as_text(options, "", ["name", "value"], [[text, -1.5]]).splitlines()[-1]
+    assert last == f"'{text},-1.5"

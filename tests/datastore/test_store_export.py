@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import zipfile
+from dataclasses import replace
 from datetime import date
 
 import pandas as pd
@@ -166,3 +167,13 @@ def test_a_file_that_cannot_be_written_is_told_and_leaves_nothing_half(filled, t
         with pytest.raises(DiskFullError):
             export_file(filled, tmp_path / "runs.csv")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "＝1"])
+def test_what_somebody_called_a_window_is_no_formula_in_csv(name, tmp_path):
+    with Store.open(tmp_path / "data") as store:
+        audio = replace(sample_runs.request("x").audio, window_id=name)
+        ingest_run(store, sample_runs.write_run(tmp_path, "run-1", audio=audio))
+        text = export_runs(store, None, "csv").data.decode()
+    row = next(csv.DictReader(io.StringIO(text.split("\n", 1)[1])))
+    assert row["window_id"] == f"'{name}"

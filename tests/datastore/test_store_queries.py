@@ -302,3 +302,10 @@ def test_calibrations_and_collections_are_listed_or_not(tmp_path):
         for name, method in [("a", "as2d"), ("b", "calibrate"), ("c", "collect")]:
             ingest_run(store, sample_runs.write_run(tmp_path, name, method=method))
         assert (ids(store), ids(store, operations=False)) == (["a", "b", "c"], ["a"])
+
+
+@pytest.mark.parametrize("text", ["\ud800", "a\udcffb", "a\0b"])
+def test_text_that_was_never_stored_finds_nothing(text, filled):
+    assert list_runs(filled, RunFilter(text=text)) == []
+    with pytest.raises(RunNotFoundError, match="There is no run"):
+        get_run(filled, text)
