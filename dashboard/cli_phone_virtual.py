@@ -1,6 +1,7 @@
 """``as2d phone virtual`` and ``fault``: a phone where none is attached, and what can go wrong with it."""
 
 import argparse
+import signal
 import sys
 import threading
 from pathlib import Path
@@ -62,13 +63,24 @@ def phone_virtual(options: argparse.Namespace) -> Answer:
             "" if phone.reason is None else f" This computer forbids namespaces ({phone.reason}), so it is not jailed."
         )
         print(f"The virtual {name} is {phone.serial} at {server}.{jail} Ctrl-C ends it.", file=sys.stderr, flush=True)
-        stop = threading.Event()
-        try:
-            while phone.alive:
-                stop.wait(_POLL_S)
-        except KeyboardInterrupt:
+        if _until_told_to_end(phone):
             return Answer({"serial": phone.serial, "isolation": phone.isolation, "folder": folder}, "It has ended.")
     raise DeviceError("The virtual phone ended by itself.", f"What it said is in {folder / 'phone.log'}.")
+
+
+def _until_told_to_end(phone: VirtualPhone) -> bool:
+    """Wait; returns whether somebody told us to end, and not the phone itself did."""
+    told = threading.Event()
+    # Set even where an interrupt was ignored so far, as it is for what a shell has put into the background.
+    before = {number: signal.signal(number, lambda *_: told.set()) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        while phone.alive:
+            if told.wait(_POLL_S):
+                return True
+        return False
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def phone_fault(options: argparse.Namespace) -> Answer:

@@ -40,7 +40,9 @@ class OwnAdbServer:
             with contextlib.suppress(DeviceError):
                 self.server.version(1.0)
                 return
-            assert time.monotonic() < ends, (self.folder / "adb.log").read_text()
+            if time.monotonic() > ends:
+                self.stop()
+                raise AssertionError((self.folder / "adb.log").read_text())
             time.sleep(0.02)
 
     def stop(self):

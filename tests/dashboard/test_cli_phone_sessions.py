@@ -34,12 +34,14 @@ def test_runners_on_a_phone_are_listed_and_ended(phone, capsys):
     assert run(capsys, "phone", "sessions", "--phone", phone.serial) == (0, {"sessions": []})
 
 
-def test_a_virtual_phone_is_started_fails_on_demand_and_ends(own_adb, tmp_path, capsys):
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_a_virtual_phone_is_started_fails_on_demand_and_ends(own_adb, tmp_path, capsys, how):
     folder = tmp_path / "virtual phone"
     command = [sys.executable, "-m", "dashboard.cli", "phone", "virtual", "--preset", "note9", "--folder", str(folder)]
     with subprocess.Popen(
         [*command, "--server", str(own_adb.server), "--json"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),  # as in the background of a shell
     ) as program:  # fmt: skip
         try:
             said = program.stderr.readline()
@@ -49,8 +51,8 @@ def test_a_virtual_phone_is_started_fails_on_demand_and_ends(own_adb, tmp_path, 
             assert run(capsys, "phone", "fault", "charging", "--folder", str(folder))[0] == 0
             code, answer = run(capsys, "phone", "fault", "drop", "s", "--folder", str(folder))
             assert (code, "name=value" in answer["error"]) == (1, True)
-            program.send_signal(signal.SIGINT)
-            out, _ = program.communicate(timeout=20)
+            program.send_signal(how)
+            out, _ = program.communicate(timeout=60)
         finally:
             program.kill()
     assert (program.returncode, json.loads(out)["serial"]) == (0, serial)
