@@ -37,11 +37,11 @@ def test_runners_on_a_phone_are_listed_and_ended(phone, capsys):
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_a_virtual_phone_is_started_fails_on_demand_and_ends(own_adb, tmp_path, capsys, how):
     folder = tmp_path / "virtual phone"
-    command = [sys.executable, "-m", "dashboard.cli", "phone", "virtual", "--preset", "note9", "--folder", str(folder)]
+    background = ["sh", "-c", 'trap "" INT; exec "$@"', "sh"]  # as a shell starts what runs beside it
+    command = [*background, sys.executable, "-m", "dashboard.cli", "phone", "virtual", "--preset", "note9"]
     with subprocess.Popen(
-        [*command, "--server", str(own_adb.server), "--json"],
+        [*command, "--folder", str(folder), "--server", str(own_adb.server), "--json"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),  # as in the background of a shell
     ) as program:  # fmt: skip
         try:
             said = program.stderr.readline()
