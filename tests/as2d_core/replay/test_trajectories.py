@@ -142,7 +142,7 @@ def test_file_that_is_no_parquet_is_named(tmp_path):
     (tmp_path / "a.parquet").write_bytes(b"no parquet")
     with pytest.raises(TrajectoryError, match=r"a\.parquet cannot be read as a Parquet file"):
         load_corpus(tmp_path / "a.parquet")
-    with pytest.raises(TrajectoryError, match="cannot be read"):
+    with pytest.raises(TrajectoryError, match="There is no trajectory file"):
         load_corpus(tmp_path / "missing.parquet")
 
 
