@@ -157,24 +157,29 @@ def explore(
                     and candidates[cursor + matched] == target[committed + matched]
                 ):
                     matched += 1
-                for taken in range(matched + 1):
-                    # A chain behind its first mismatch leads to the same state: the cheapest width stands for all.
-                    chosen, cost = -1, math.inf
-                    for wide in range(taken, (length if taken == matched else taken) + 1):
-                        priced = math.nan
-                        if running:
-                            if wide + 1 < len(concurrent_ms):
-                                priced = concurrent_ms[wide + 1]
-                        elif wide + 1 < len(idle_ms):
-                            priced = idle_ms[wide + 1]
-                        if priced < cost:
-                            chosen, cost = wide, priced
-                    if chosen < 0:
+                cheapest, least = matched, math.inf
+                if not running:
+                    for wide in range(matched, length + 1):
+                        if wide + 1 < len(idle_ms) and idle_ms[wide + 1] < least:
+                            cheapest, least = wide, idle_ms[wide + 1]
+                for wide in range(length + 1):
+                    # A chain behind its first mismatch leads to the same state. With the producer at rest the cheapest
+                    # width stands for all; while it runs, a dearer one may be better: it meets a later publication.
+                    if not running and wide >= matched and wide != cheapest:
+                        continue
+                    taken = min(wide, matched)
+                    cost = math.nan
+                    if running:
+                        if wide + 1 < len(concurrent_ms):
+                            cost = concurrent_ms[wide + 1]
+                    elif wide + 1 < len(idle_ms):
+                        cost = idle_ms[wide + 1]
+                    if math.isnan(cost):
                         continue
                     following = committed + taken
                     if following < total:
                         following += 1
-                    moves[move, LENGTH] = chosen
+                    moves[move, LENGTH] = wide
                     move_ms[move] = cost
                     if following >= total:
                         moves[move, NEXT_STATE] = DONE

@@ -3,9 +3,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from replay_cases import EOS, bodies, cases, corpora, corpus, profile, window
+from replay_cases import EOS, Case, bodies, cases, corpora, corpus, profile, window
 
 from as2d_core.alignment import STOP, align_step, chain_length
 from as2d_core.errors import ProfileError, RequestError
@@ -157,14 +157,29 @@ def test_compiled_and_plain_search_agree_to_the_last_bit(case):
     assert repr(best(case, labels=4)) == repr(best(case, labels=4, compiled=False))
 
 
-# Among the long random tests while it is open: on a rare window (one token repeated, almost free wide verification)
-# the wider search calls a sequence exact that the narrower one beats by 2 %.
-@pytest.mark.soak
+WIDER_IS_CHEAPER = Case(
+    tokens=[*[3] * 16, 4, *[3] * 4, 4, *[3] * 4, 4, *[3] * 12, 4, 3, 3, 3, 4, 3, 3, 3, EOS],
+    candidates=[3, 3, 3, 3, 4, *[3] * 8, 5, *[3] * 13, 4, *[3] * 14, 4, *[3] * 7],
+    confidences=None,
+    schedule=Schedule(tuple(range(1, 51)), tuple(8.34375 * i for i in range(50)), 417.1875, 8.34375),
+    concurrent_ms={1: 51.015625, 2: 0.015625, 3: 0.015625, 4: 2.09375, 5: 0.015625},
+    idle_ms={1: 0.4375, 2: 0.03125, 3: 0.359375, 4: 0.015625, 5: 0.015625},
+    loop_ms=0.0,
+    budget=4,
+    search_window=2,
+    cap=53,
+    publish_ms=0.0,
+)
+"""K = 4 costs more than K = 5 here, and just so a round of K = 4 meets the next publication."""
+
+
 @some
+@example(WIDER_IS_CHEAPER)
 @given(cases())
 def test_a_larger_budget_is_never_slower_where_both_are_exact(case):
-    wider, narrower = best(case), best(replace(case, budget=case.budget // 2))
-    assert wider.bound_ms <= narrower.time_ms * (1 + 1e-9)
+    wider = best(case)
+    for budget in {case.budget // 2, max(0, case.budget - 1)}:
+        assert wider.bound_ms <= best(replace(case, budget=budget)).time_ms * (1 + 1e-9)
 
 
 @some
