@@ -14,7 +14,7 @@ from typing import Any
 from as2d_core.errors import RecordError
 from as2d_core.field_types import check_fields, integer
 from as2d_core.gates import Gates
-from as2d_core.reading import parse_json
+from as2d_core.reading import check_regular, parse_json
 from as2d_core.records import (
     EVENT_TYPES,
     SCHEMA_VERSION,
@@ -177,6 +177,7 @@ def read_run(path: Path) -> RunRecord:
         RecordError: the file does not begin with a run header.
         OSError: the file cannot be read.
     """
+    check_regular(path)
     with path.open(encoding="utf-8", errors="surrogateescape") as lines:
         return parse(lines)
 

@@ -29,6 +29,22 @@ def is_folder(path: Path) -> bool:
         return False
 
 
+def check_regular(path: Path) -> None:
+    """Refuse what is there but is no regular file: a pipe waits for its writer, a device has no end.
+
+    Raises:
+        OSError: there is none, or it is none.
+    """
+    try:
+        mode = path.stat().st_mode
+    except ValueError:
+        raise FileNotFoundError(errno.ENOENT, "Can be no name of a file", str(path)) from None
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, "Is a directory", str(path))
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, "Is no regular file", str(path))
+
+
 def read_json(path: Path, most_bytes: int = MOST_BYTES) -> Any:
     """What a JSON file holds.
 
@@ -36,14 +52,7 @@ def read_json(path: Path, most_bytes: int = MOST_BYTES) -> Any:
         OSError: it cannot be read, or is no regular file: opening a pipe would wait for its writer.
         ValueError: it is too long, no UTF-8, or what ``parse_json`` refuses.
     """
-    try:
-        status = path.stat()
-    except ValueError:
-        raise FileNotFoundError(errno.ENOENT, "Can be no name of a file", str(path)) from None
-    if stat.S_ISDIR(status.st_mode):
-        raise IsADirectoryError(errno.EISDIR, "Is a directory", str(path))
-    if not stat.S_ISREG(status.st_mode):
-        raise OSError(errno.EINVAL, "Is no regular file", str(path))
+    check_regular(path)
     with path.open("rb") as file:
         data = file.read(most_bytes + 1)
     if len(data) > most_bytes:

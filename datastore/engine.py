@@ -18,6 +18,7 @@ from typing import TypeVar
 
 import duckdb
 
+from as2d_core.reading import check_regular
 from datastore.errors import StoreBusyError, StoreClosedError, StoreDamagedError, StoreError
 from datastore.faults import is_damage, is_damage_at_open, is_fatal, translate
 from datastore.files import move_durably, sync_folder, translated_os
@@ -79,7 +80,10 @@ class Engine:
         """
         self.folders.create()
         self._lock = FolderLock(self.folders.lock)
-        if not self.database.exists():
+        if self.database.exists():
+            with translated_os(self.database):
+                check_regular(self.database)  # DuckDB would wait for the writer of a pipe
+        else:
             self._refuse_to_forget()
             create(self.database)
         self.open_database()

@@ -25,6 +25,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from as2d_core.errors import unknown_name
+from as2d_core.reading import check_regular
 from datastore.errors import ExportError, LogMissingError, QueryError
 from datastore.files import write_durably
 from datastore.queries import RunFilter, RunRow, list_runs, row_as_json, where_clause
@@ -105,6 +106,7 @@ def read_log(store: Store, run: RunRow) -> bytes:
     name, sha256, binned_at = rows[0]
     path = (store.folders.bin if binned_at else store.folders.runs) / name
     try:
+        check_regular(path)
         data: bytes = path.read_bytes()
     except OSError as error:
         raise LogMissingError(

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from as2d_core.reading import check_regular
 from datastore.errors import DiskFullError, StoreError, StoreFolderError
 
 PART = ".part"
@@ -42,6 +43,7 @@ def copy_to_part(source: Path, folder: Path) -> tuple[Path, str, int]:
     """
     part = folder / f"{secrets.token_hex(8)}{PART}"
     digest, length = hashlib.sha256(), 0
+    check_regular(source)
     with source.open("rb") as data, _removed_on_error(part), part.open("xb") as out:
         while block := data.read(_COPY_BYTES):
             digest.update(block)
@@ -101,6 +103,7 @@ def digest(path: Path) -> tuple[str, int]:
     Raises:
         OSError: it cannot be read.
     """
+    check_regular(path)
     with path.open("rb") as data:
         return hashlib.file_digest(data, "sha256").hexdigest(), os.fstat(data.fileno()).st_size
 
@@ -108,6 +111,7 @@ def digest(path: Path) -> tuple[str, int]:
 def prefix_digest(path: Path, length: int) -> str | None:
     """SHA-256 of the first ``length`` bytes of a file, ``None`` when it is shorter."""
     found = hashlib.sha256()
+    check_regular(path)
     with path.open("rb") as data:
         while length > 0 and (block := data.read(min(length, _COPY_BYTES))):
             found.update(block)

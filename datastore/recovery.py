@@ -103,8 +103,8 @@ class _Look:
                 )
             elif in_bin != (found.binned_at is not None):
                 moved.append((found, in_bin))
-            if log is not None and not in_bin and log.stat().st_size != run.length:
-                self._look_again(run, log)
+            if log is not None and not in_bin:
+                self._look_at(run, log)
         self._purge_and_move(gone, moved)
         names = {run.found.log_name for run in known}
         for name, log in sorted({**binned, **kept}.items()):
@@ -128,6 +128,15 @@ class _Look:
             for found, in_bin in moved
         ]
         self._do(job, said)
+
+    def _look_at(self, run: "_Known", log: Path) -> None:
+        try:
+            length = log.stat().st_size
+        except OSError as error:
+            self.findings.left.append(f"{log} cannot be read ({error.strerror}); its figures are still there.")
+        else:
+            if length != run.length:
+                self._look_again(run, log)
 
     def _look_again(self, run: "_Known", log: Path) -> None:
         """A log of another length: more of a stream that was incomplete, or foreign hands."""

@@ -183,7 +183,13 @@ class JobManager:
             _check_writable(request)
         if len({request.run_id for request in requests}) != len(requests):
             raise RequestError("Two requests of the job have the same run id; give each its own.")
-        self._incoming.mkdir(parents=True, exist_ok=True)
+        try:
+            self._incoming.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StreamWriteError(
+                f"The folder {self._incoming} for incoming streams cannot be made ({error.strerror or error}); "
+                "check the data folder."
+            ) from error
         runs = [LiveRun(request, self._incoming) for request in requests]
         for run in runs:
             if run.path.exists():

@@ -13,6 +13,7 @@ from typing import Any
 from as2d_core.errors import As2dError
 from as2d_core.profiles import catalogue
 from as2d_core.profiles.codec import profile_from_json, profile_to_json
+from as2d_core.reading import check_regular
 from dashboard.notebook.cells import Notebook
 from dashboard.reports.unpacking import Packed, PackedRun, packed_rest, packed_runs, sha256
 from dashboard.services.corpora import import_set
@@ -155,6 +156,7 @@ def as_copy(notebook: Notebook, new_id: str) -> Notebook:
 
 def _bytes(path: Path) -> bytes:
     try:
+        check_regular(path)
         return path.read_bytes()
     except OSError as error:
         raise StoreFolderError(f"{path} cannot be read ({error.strerror}); check the path.") from error

@@ -10,7 +10,7 @@ from pathlib import Path
 from as2d_core.errors import As2dError, RequestError, unknown_name
 from as2d_core.reading import read_json
 from datastore.errors import StoreError
-from datastore.files import write_durably
+from datastore.files import translated_os, write_durably
 from datastore.ingest import ingest_run
 from datastore.locations import Folders, data_folder
 from datastore.lock import turn
@@ -93,7 +93,8 @@ class Workspace:
 
     def _take_leftovers(self) -> list[str]:
         """Streams that were being written when an earlier program was killed."""
-        self.incoming.mkdir(parents=True, exist_ok=True)
+        with translated_os(self.incoming):
+            self.incoming.mkdir(parents=True, exist_ok=True)
         notices = []
         for path in sorted(self.incoming.glob("*.ndjson")):
             try:
@@ -106,7 +107,8 @@ class Workspace:
                     path.replace(aside)
                 notices.append(f"A stream that was left behind cannot be read and is now {aside}: {error}")
             else:
-                path.unlink(missing_ok=True)
+                with suppress(OSError):  # taken in again the next time, which changes nothing
+                    path.unlink()
                 notices.append(f"Run {result.run_id} was left behind by a program that ended; it is {result.status}.")
         return notices
 

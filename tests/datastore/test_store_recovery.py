@@ -1,12 +1,14 @@
 """What lies in the folder is what holds: opening brings the database in line and says what it did."""
 
 import json
+import os
 
 import pytest
 import sample_runs
 
 from datastore.annotations import add_tag, get_annotations, meta_path, set_notes
-from datastore.errors import StoreDamagedError
+from datastore.errors import LogMissingError, StoreDamagedError, StoreFolderError
+from datastore.export import export_runs
 from datastore.ingest import ingest_run
 from datastore.library import get_profile, put_profile
 from datastore.queries import RunFilter, count_runs, get_run, list_runs
@@ -177,3 +179,61 @@ def test_an_incomplete_log_that_was_changed_instead_of_grown_is_told(folder, tmp
     with Store.open(folder) as store:
         assert get_run(store, "run-1").status == "incomplete"
         assert "was not taken in" in store.notices[0]
+
+
+def a_pipe(path):
+    os.mkfifo(path)
+
+
+def an_endless_device(path):
+    path.symlink_to("/dev/zero")
+
+
+def a_link_to_nowhere(path):
+    path.symlink_to("nowhere")
+
+
+def a_link_to_itself(path):
+    path.symlink_to(path.name)
+
+
+def a_folder(path):
+    path.mkdir()
+
+
+ODD = pytest.mark.parametrize("odd", [a_pipe, an_endless_device, a_link_to_nowhere, a_link_to_itself, a_folder])
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@ODD
+def test_what_is_no_file_in_the_place_of_a_log_is_told_and_never_waited_for(odd, closed):
+    log = closed / "runs" / "run-1.ndjson"
+    log.unlink()
+    odd(log)
+    with Store.open(closed) as store:
+        assert count_runs(store) == 1
+        assert len(store.notices) == 1
+        assert str(log) in store.notices[0]
+        with pytest.raises(LogMissingError):
+            export_runs(store, None, "ndjson")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@ODD
+def test_what_is_no_file_beside_the_logs_is_told_and_never_waited_for(odd, closed):
+    other = closed / "runs" / "other.ndjson"
+    odd(other)
+    with Store.open(closed) as store:
+        assert count_runs(store) == 1
+        assert len(store.notices) == 1
+        assert f"{other} was not taken in" in store.notices[0]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.parametrize("odd", [a_pipe, an_endless_device, a_folder])
+def test_what_is_no_file_in_the_place_of_the_database_is_refused(odd, closed):
+    database = closed / "as2d.duckdb"
+    database.unlink()
+    odd(database)
+    with pytest.raises(StoreFolderError, match=r"as2d\.duckdb cannot be used \(Is (a directory|no regular file)\)"):
+        Store.open(closed)

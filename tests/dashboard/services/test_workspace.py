@@ -7,7 +7,7 @@ from as2d_core.errors import UnknownNameError
 from as2d_core.records import AudioRef, ModelRef, Request
 from dashboard.services import runs
 from dashboard.services.workspace import Settings, change_settings, close_workspace, open_workspace, user_folders
-from datastore.errors import StoreLockedError
+from datastore.errors import StoreFolderError, StoreLockedError
 
 HOLDER = """
 import sys
@@ -85,3 +85,10 @@ def test_an_unknown_setting_suggests_a_known_one(data_folder):
 def test_settings_that_cannot_be_read_are_the_defaults(workspace, text):
     (workspace.folders.root / "settings.json").write_text(text)
     assert workspace.settings == Settings()
+
+
+def test_a_file_in_the_place_of_the_folder_for_streams_is_a_sentence(data_folder):
+    data_folder.mkdir(exist_ok=True)
+    (data_folder / "incoming").write_text("x")
+    with pytest.raises(StoreFolderError, match=r"incoming cannot be used \(File exists\)"):
+        open_workspace()
