@@ -32,6 +32,7 @@ from device_bridge.plan import new_id
 from device_bridge.retrying import NO_RETRY, Retry
 from device_bridge.sessions import RunnerCommand, Session, end_code, end_session, find_run, find_sessions
 from device_bridge.setup.layout import PHONE_ROOT
+from device_bridge.stay_awake import StayAwake
 
 TICK_S = 0.2
 PROBE_S = 10.0
@@ -74,6 +75,7 @@ class PhoneDevice:
         self._cwd = PHONE_ROOT
         self._detached = threading.Event()
         self._lock = threading.Lock()
+        self._awake: StayAwake | None = None
 
     @property
     def session_id(self) -> str | None:
@@ -86,6 +88,7 @@ class PhoneDevice:
         with self._lock:
             self._stop_timer()
             self._runs += 1
+        self._keep_awake()
         session = self._session_of(request, cancel)
         follower = _Follower(self, session, self._offset, request.run_id, cancel, self._detached)
         try:
@@ -106,6 +109,7 @@ class PhoneDevice:
 
     def rest(self) -> None:
         """See ``devices.Device.rest``."""
+        self._let_sleep()
         with self._lock:
             self._stop_timer()
             if self._session is not None and not self._detached.is_set():
@@ -118,6 +122,7 @@ class PhoneDevice:
         with self._lock:
             self._stop_timer()
             session, self._session = self._session, None
+        self._let_sleep()
         if session is not None and not self._detached.is_set():
             self._tidy_up(session)
 
@@ -130,6 +135,21 @@ class PhoneDevice:
             session, self._session = self._session, None
         if session is not None:
             self._tidy_up(session)
+
+    def _keep_awake(self) -> None:
+        """From the first request of a job to its end; a phone that refuses is measured as it is, screen recorded."""
+        if self._awake is None:
+            awake = StayAwake(self.phone)
+            if _quietly(awake.__enter__) is not None:
+                self._awake = awake
+
+    def _let_sleep(self) -> None:
+        awake, self._awake = self._awake, None
+        if awake is not None:
+            if self._detached.is_set():
+                awake.leave()
+            else:
+                awake.__exit__()
 
     def _tidy_up(self, session: Session) -> None:
         _quietly(Session(self.phone, session.id, TIDY_UP).remove)

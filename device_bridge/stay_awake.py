@@ -43,21 +43,36 @@ settings put global "$2" "$3" || exit 1
 setsid sh -c "$6" as2d-stay-awake "$1" "$2" "$4" "$5" < /dev/null > /dev/null 2>&1 &
 echo $! > "$1/guard"
 """
-_GUARD = (
+_HELP_ITSELF = (
     _PUT_BACK
     + """
-while [ -f "$1/old" ]; do
-  sleep 5
+help_itself() {
   busy=
   for file in "$4"/*/pid; do
     [ -f "$file" ] && read -r pid rest < "$file" && kill -0 "$pid" 2>/dev/null && busy=1
   done
   age=$(( $(date +%s) - $(stat -c %Y "$1/lease" 2>/dev/null || echo 0) ))
-  [ -z "$busy" ] && [ "$age" -gt "$3" ] && put_back "$1" "$2"
-done
+  if [ -z "$busy" ] && [ "$age" -gt "$3" ]; then put_back "$1" "$2"; fi
+}
 """
 )
 """Arguments: folder, setting, lease in seconds, folder of jobs."""
+_GUARD = (
+    _HELP_ITSELF
+    + """
+while [ -f "$1/old" ]; do
+  sleep 5
+  help_itself "$@"
+done
+"""
+)
+_LEFT = (
+    _HELP_ITSELF
+    + """
+[ -f "$1/old" ] || exit 0
+help_itself "$@"
+"""
+)
 _RENEW = '[ -f "$1/old" ] && : > "$1/lease"'
 _END = _PUT_BACK + 'put_back "$1" "$2"'
 
@@ -97,6 +112,10 @@ class StayAwake:
         self._renewer.start()
         return self
 
+    def leave(self) -> None:
+        """Let go of a phone on which something goes on; it puts its setting back when nothing works there any more."""
+        self._over.set()
+
     def __exit__(self, *_: object) -> None:
         self._over.set()
         with suppress(DeviceError):  # it is gone: it puts the setting back itself
@@ -115,3 +134,13 @@ def put_back(phone: AdbPhone) -> None:
         DeviceError: the phone is not there, or refuses.
     """
     phone.script(_END, FOLDER, SETTING, timeout_s=_COMMAND_S, what="putting the phone's own setting back")
+
+
+def put_back_left(phone: AdbPhone) -> None:
+    """The same for a phone that has just been connected, unless something still works there or keeps it awake.
+
+    Raises:
+        DeviceError: the phone is not there, or refuses.
+    """
+    what = "putting the phone's own setting back"
+    phone.script(_LEFT, FOLDER, SETTING, str(LEASE_S), SESSIONS, timeout_s=_COMMAND_S, what=what)

@@ -1,4 +1,7 @@
-"""Which phones are connected, what are they, and in which state are they now? Asked over adb, never changed."""
+"""Which phones are connected, what are they, and in which state are they now? Asked over adb.
+
+Nothing is changed, except that a setting which an earlier measurement left behind is put back.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +9,7 @@ from dataclasses import dataclass
 from as2d_core.errors import As2dError
 from as2d_core.records import Telemetry
 from as2d_core.runner.sensors import Sensors
-from dashboard.services.phones import phone_readiness
+from dashboard.services.phones import greet, phone_readiness
 from datastore.locations import Folders
 from device_bridge.adb import AdbPhone, AdbServer, PhoneEntry, configured_servers, list_phones
 from device_bridge.errors import DeviceError
@@ -73,6 +76,7 @@ def look_at(folders: Folders, phone: ListedPhone) -> PhoneLook:
         readiness = Readiness(phone.id, (from_error("model", error, "Models"),))
     if not phone.ready:
         return PhoneLook(None, readiness)
+    greet(phone.entry)
     adb = AdbPhone(phone.entry.server, phone.entry.serial)
     try:
         return PhoneLook(read_facts(lambda text: _ask(adb, text)), readiness)

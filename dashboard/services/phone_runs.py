@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from as2d_core.records import Request
+from dashboard.services.phones import greet
 from datastore.locations import Folders
 from device_bridge.adb import AdbPhone, PhoneEntry, configured_servers, pick_phone
 from device_bridge.devices import Limits
@@ -22,7 +23,9 @@ def find_phone(folders: Folders, device_id: str) -> PhoneDevice:
     Raises:
         PhoneNotFoundError, AmbiguousPhoneError, UnauthorizedError, OfflineError, AdbServerDownError: as it says.
     """
-    return phone_device(folders, pick_phone(configured_servers(), device_id))
+    entry = pick_phone(configured_servers(), device_id)
+    greet(entry)
+    return phone_device(folders, entry)
 
 
 def phone_device(folders: Folders, entry: PhoneEntry, runner: Callable[[], RunnerCommand] | None = None) -> PhoneDevice:

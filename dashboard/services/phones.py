@@ -1,6 +1,7 @@
 """Which phone is meant, what should be on it, and is it? For the command line and the pages."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from dashboard.services.models import resolve_model
@@ -8,12 +9,14 @@ from dashboard.services.workspace import read_settings
 from datastore.locations import Folders
 from device_bridge.adb import AdbPhone, configured_servers, pick_phone
 from device_bridge.adb.servers import PhoneEntry
+from device_bridge.errors import DeviceError
 from device_bridge.setup.checks import Check, Readiness
 from device_bridge.setup.cleaning import Removed, clean
 from device_bridge.setup.doctor import doctor
 from device_bridge.setup.readiness import check_readiness
 from device_bridge.setup.setup import Say, SetUp, set_up, set_up_native
 from device_bridge.setup.wanted import Wanted, wanted_now
+from device_bridge.stay_awake import put_back_left
 
 
 def meant_phone(wanted: str | None, *, start_server: bool = True) -> PhoneEntry:
@@ -28,7 +31,15 @@ def meant_phone(wanted: str | None, *, start_server: bool = True) -> PhoneEntry:
     servers = configured_servers()
     if start_server and len(servers) == 1:
         servers[0].ensure()
-    return pick_phone(servers, wanted)
+    entry = pick_phone(servers, wanted)
+    greet(entry)
+    return entry
+
+
+def greet(entry: PhoneEntry) -> None:
+    """A phone was connected: what an earlier session could not put back on it is put back now."""
+    with suppress(DeviceError):  # whoever needs the phone sees what is wrong with it
+        put_back_left(phone_of(entry))
 
 
 def phone_models(folders: Folders, names: Sequence[str] = ()) -> list[Path]:

@@ -23,6 +23,7 @@ from device_bridge.phones import PhoneDevice
 from device_bridge.plan import new_id
 from device_bridge.sessions import RunnerCommand, Session, end_session, find_sessions
 from device_bridge.setup.layout import PHONE_ROOT
+from device_bridge.stay_awake import SETTING
 
 ROOT = Path(__file__).parents[2]
 FAKE = Path(__file__).parent / "fake_runner.py"
@@ -400,3 +401,17 @@ def test_closing_waits_for_nobody_who_reads(manager, rig):
     assert job.state == "left"
     (session,) = find_sessions(rig.phone)
     end_session(rig.phone, session.id)
+
+
+def test_a_phone_is_kept_awake_while_a_job_runs_on_it_and_gets_its_setting_back_at_the_end(manager, rig):
+    phone = rig.phone
+    job = manager.submit(phone.id, [ask(f"until {STOP}")])
+    wait_for(lambda: stay_on(phone) == "7")
+    phone.run(["touch", STOP])
+    finish(job)
+    assert job.runs[0].error is None
+    assert stay_on(phone) == "null"
+
+
+def stay_on(phone):
+    return phone.run(["settings", "get", "global", SETTING]).text.strip()

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from device_bridge.stay_awake import FOLDER, SETTING, StayAwake, put_back
+from device_bridge.stay_awake import FOLDER, SETTING, StayAwake, put_back, put_back_left
 
 DEADLINE_S = 30
 
@@ -59,3 +59,18 @@ def test_what_an_earlier_session_left_is_put_back_at_the_next_connection(phone):
     assert setting(phone) == "null"
     put_back(phone)
     left.__exit__()
+
+
+def test_a_phone_that_is_only_looked_at_keeps_what_a_session_at_work_has_set(phone):
+    with StayAwake(phone):
+        put_back_left(phone)
+        assert setting(phone) == "7"
+
+
+def test_a_connection_puts_back_what_a_session_has_left_that_nobody_renews(phone, monkeypatch):
+    monkeypatch.setattr(StayAwake, "_renew", lambda _: None)
+    left = StayAwake(phone)
+    left.__enter__()
+    phone.run(["touch", "-d", "@1000", f"{FOLDER}/lease"])
+    put_back_left(phone)
+    assert setting(phone) == "null"
