@@ -5,7 +5,7 @@ While a supply is connected the battery current is not what the device draws: th
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -137,6 +137,22 @@ def calibrate_current(readings: Sequence[Telemetry]) -> CurrentScale | None:
         return None
     agree = max(votes.count(1), votes.count(-1))
     return CurrentScale(float(np.sign(sum(votes))) * scale, unit, f"battery status in {agree} of {len(votes)} readings")
+
+
+def calibrated(readings: Sequence[Telemetry]) -> tuple[list[Telemetry], CurrentScale | None]:
+    """The readings with one unit and sign for all their raw currents, where these can be told.
+
+    One reading alone may mislead: a phone that idles below 20 mA looks like one that reports in mA.
+    """
+    scale = calibrate_current(readings)
+    if scale is None:
+        return list(readings), None
+    return [
+        r
+        if (raw := _real(r.extra.get("current_raw"))) is None
+        else replace(r, battery_current_ma=raw * scale.ma_per_raw)
+        for r in readings
+    ], scale
 
 
 def _around(readings: Sequence[Telemetry], start_ns: int, end_ns: int) -> list[Telemetry]:

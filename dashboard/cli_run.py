@@ -133,6 +133,7 @@ def figures(workspace: Workspace, row: RunRow) -> dict[str, Any]:
         "device": row.device_name,
         "label": row.label,
         "emulated": row.emulated,
+        "virtual": row.virtual,
         "group_id": row.group_id,
     }
 
@@ -190,11 +191,12 @@ def _text(row: RunRow, repetitions: int) -> str:
     idle = number(None if row.idle_ns is None else row.idle_ns / 1e6)
     median = f"  (median of {repetitions} repetitions)" if repetitions > 1 else ""
     pace = f", emulated drafter pace {row.drafter_pace_ms:g} ms" if row.emulated else ""
+    virtual = ", virtual phone" if row.virtual else ""
     return "\n".join(
         [
             row.text or "",
             "",
-            f"{row.run_id}  {row.method}  {row.status}  [{row.label}{pace}]{median}",
+            f"{row.run_id}  {row.method}  {row.status}  [{row.label}{virtual}{pace}]{median}",
             f"{row.committed_tokens} tokens in {number(row.elapsed_ms, 'ms', 1)} = {number(row.tps, 'tok/s')}; "
             f"response after {number(row.response_ms, 'ms', 1)}",
             f"{row.rounds} rounds, {row.proposed} candidates proposed, {row.accepted} accepted; "

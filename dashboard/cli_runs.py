@@ -7,7 +7,9 @@ from typing import Any
 from dashboard.cli_output import Answer, command, number, opened, table
 from dashboard.cli_run import figures
 from dashboard.services.exports import write_trace
-from dashboard.services.runs import RunFilter, RunRow, count_runs, get_run, list_runs, run_details
+from dashboard.services.runs import RunFilter, RunRow, count_runs, get_run, list_runs, load_record, run_details
+from dashboard.views.energy import energy_info
+from dashboard.views.run_labels import kind
 from datastore.export import export_file
 from datastore.queries import row_as_json
 
@@ -59,7 +61,7 @@ def runs(options: argparse.Namespace) -> Answer:
                 row.committed_tokens,
                 row.tps,
                 row.matches_target_only,
-                row.label,
+                kind(row_as_json(row)),
             ]
             for row in rows
         ],
@@ -77,7 +79,9 @@ def show(options: argparse.Namespace) -> Answer:
         path = write_trace(workspace, [row.run_id], options.trace)
         return Answer({"run": row.run_id, "file": path}, f"Written: {path} (open it in ui.perfetto.dev)")
     details = run_details(workspace, row.run_id)
+    energy = energy_info(load_record(workspace, row.run_id, ("marks", "telemetry")))
     document = {**row_as_json(row), **figures(workspace, row), "group": [item.run_id for item in details.group]}
+    document["energy"] = energy
     shown = {
         "run": row.run_id,
         "started": None if row.created_at is None else row.created_at.isoformat(),
@@ -98,8 +102,9 @@ def show(options: argparse.Namespace) -> Answer:
             number(None if t is None else t / 1e6, "ms")
             for t in (row.draft_ns, row.verify_ns, row.overlap_ns, row.idle_ns)
         ),
+        "energy": "n/a: no battery was read" if energy is None else energy.text,
         "same tokens as target-only": row.matches_target_only,
-        "label": row.label + (", emulated drafter" if row.emulated else ""),
+        "label": kind(row_as_json(row)),
         "tags": ", ".join(row.tags) or None,
         "note": row.notes,
         "started with": ", ".join(item.run_id for item in details.group if item.run_id != row.run_id) or None,

@@ -85,7 +85,12 @@ def _run(workspace: Workspace, job: Job, run: LiveRun) -> None:
         return  # the sentence above says what is going on
     theme = ui.theme()
     info = live_info(record, _reference(workspace, job, run))
-    shown = badges(record.header.source, record.header.clock, run.request.drafter_pace_ms is not None)
+    shown = badges(
+        record.header.source,
+        record.header.clock,
+        run.request.drafter_pace_ms is not None,
+        bool(record.header.device.get("virtual")),
+    )
     parts = [live_figures_html(info, theme), *(badge_html(badge, theme) for badge in shown)]
     st.html(
         element(

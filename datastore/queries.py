@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from as2d_core.errors import unknown_name
 from as2d_core.records import METHODS, OPERATIONS, STATUSES
+from as2d_core.runner.device import VIRTUAL_SUFFIX
 from datastore.errors import RunNotFoundError
 from datastore.lookup import find_run
 from datastore.rows import unpack
@@ -152,6 +153,11 @@ class RunRow:
     tags: tuple[str, ...]
     problems: tuple[str, ...]
     """Why the record is incomplete."""
+
+    @property
+    def virtual(self) -> bool:
+        """Whether it ran on a virtual phone, at the speed of the computer behind it."""
+        return (self.device_name or "").endswith(VIRTUAL_SUFFIX)
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,7 +362,8 @@ def where_clause(store: Store, where: RunFilter) -> tuple[str, list[Any]]:
 
 def row_as_json(row: RunRow) -> dict[str, Any]:
     """A row as plain values."""
-    return {k: v.isoformat() if isinstance(v, datetime) else v for k, v in asdict(row).items()}
+    plain = {k: v.isoformat() if isinstance(v, datetime) else v for k, v in asdict(row).items()}
+    return plain | {"virtual": row.virtual}
 
 
 def _run_no(store: Store, run_id: str, where: str) -> int:

@@ -11,6 +11,9 @@ from typing import Any
 
 from as2d_core.runner.sensors import ask_system
 
+VIRTUAL_SUFFIX = " (virtual)"
+"""Ends the name of a virtual phone wherever its runs are listed."""
+
 
 @cache
 def device_facts() -> dict[str, Any]:
@@ -42,7 +45,7 @@ def android_facts(properties: Mapping[str, str]) -> dict[str, Any]:
     api = properties.get("ro.build.version.sdk", "")
     soc = [properties.get("ro.soc.manufacturer"), properties.get("ro.soc.model")]
     return {
-        "name": f"{name} (virtual)" if virtual else name,
+        "name": f"{name}{VIRTUAL_SUFFIX}" if virtual else name,
         "model": model,
         "maker": properties.get("ro.product.manufacturer"),
         "system": "Android",

@@ -2,6 +2,7 @@ import streamlit as st
 
 from dashboard import ui, ui_state, ui_timeline
 from dashboard.views.account import account_figure, account_info
+from dashboard.views.energy import energy_info
 from dashboard.views.heading import heading_html, heading_info
 from dashboard.views.rounds import round_details
 from dashboard.views.rounds_html import round_details_html
@@ -47,5 +48,9 @@ ui_timeline.send_button(workspace, info, "account")
 if account.empty is None:
     ui.sentence(account.equation, muted=False)
     ui.sentence(f"{account.sentence} {account.bound_sentence}")
+
+energy = energy_info(shown.record)
+if energy is not None:
+    ui.sentence(energy.text)
 
 ui_timeline.words(shown.record)

@@ -9,6 +9,7 @@ from typing import Any
 
 from as2d_core.records import RunRecord
 from dashboard.views import numbers
+from dashboard.views.energy import energy_info
 from dashboard.views.runs_compare import POOLED
 from dashboard.views.theme import method_name
 
@@ -183,6 +184,11 @@ def _gates(record: RunRecord) -> str:
     return ", ".join(parts) + f"; {passed} of {numbers.counted(looks, 'look')} passed"
 
 
+def _energy(record: RunRecord) -> str:
+    info = energy_info(record)
+    return "" if info is None else info.text
+
+
 def _self_test(record: RunRecord) -> str:
     return "; ".join(
         f"{test.model_sha256[:SHORT_HASH]}: {test.grade} at {', '.join(map(str, test.exact_widths)) or 'no width'}"
@@ -209,6 +215,7 @@ _FACTS: tuple[tuple[str, Callable[[RunRecord], str]], ...] = (
     ("Engines as loaded", _engines),
     ("Width self-test", _self_test),
     ("Gates", _gates),
+    ("Energy", _energy),
     ("Started", _started),
     ("Clock", _clock),
 )

@@ -43,15 +43,15 @@ def heading_info(info: TimelineInfo, target_only_tps: float | None = None) -> He
         tps=numbers.tps(info.tps),
         against_target_only=numbers.signed_percent(gain),
         status="" if info.status == "eos" else info.status,
-        badges=badges(info.label, info.clock, info.emulated),
+        badges=badges(info.label, info.clock, info.emulated, info.virtual),
         notes=info.notes,
     )
 
 
-def badges(source: str, clock: str = "", emulated: bool = False) -> tuple[numbers.Badge, ...]:
+def badges(source: str, clock: str = "", emulated: bool = False, virtual: bool = False) -> tuple[numbers.Badge, ...]:
     """Badges of a run: where its numbers come from, and what keeps it from being a plain measurement."""
     labels = [source]
-    if clock == "virtual" and source == "measured":
+    if virtual or (clock == "virtual" and source == "measured"):
         labels.append("virtual")
     if emulated:
         labels.append("emulated")

@@ -33,6 +33,7 @@ def run_label(row: Mapping[str, Any]) -> str:
         str(row.get("window_id") or ""),
         "" if row.get("tps") is None else numbers.tps(row["tps"]),
         "" if status == "eos" else str(status),
+        "virtual phone" if row.get("virtual") else "",
         "emulated drafter" if row.get("emulated") else "",
         "" if row.get("label") in (None, "measured") else str(row["label"]),
     ]
@@ -47,8 +48,16 @@ def short_run_label(row: Mapping[str, Any]) -> str:
         method_name(row.get("method"), row.get("budget"), row.get("width")),
         str(row.get("window_id") or ""),
         str(row.get("status")) if row.get("tps") is None else numbers.tps(row["tps"]),
+        "virtual" if row.get("virtual") else "",
     ]
     return " · ".join(_one_line(part, 30) for part in parts if part)
+
+
+def kind(row: Mapping[str, Any]) -> str:
+    """Label of a run, whether its phone was virtual, and whether its drafter was emulated."""
+    label = row.get("label")
+    marks = (", virtual" if row.get("virtual") else "") + (", emulated" if row.get("emulated") else "")
+    return (str(label) if label else numbers.NA) + marks
 
 
 def window_label(window: DemoWindow) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from dashboard.views import numbers, text
+from dashboard.views.run_labels import kind
 from dashboard.views.theme import method_name
 
 Row = Mapping[str, Any]
@@ -24,7 +25,8 @@ COLUMN_HELP: Mapping[str, str] = {
     "Tokens": "Committed tokens, the first one and EOS included.",
     "Accepted": "Share of the proposed candidates that the target accepted.",
     "Output": "Whether the tokens are those of target-only on the same work.",
-    "Kind": "Where the numbers come from: measured, replayed or synthetic; emulated: with a slowed-down drafter.",
+    "Kind": "Where the numbers come from: measured, replayed or synthetic; virtual: on a virtual phone; "
+    "emulated: with a slowed-down drafter.",
     "Tags": "What people wrote on the run.",
 }
 """What each column means; shown when a reader points at its head."""
@@ -69,12 +71,6 @@ def runs_styled(info: RunsInfo) -> Any:
     A grid writes missing numbers its own way: hand it ``numbers.NA`` as its placeholder.
     """
     return info.table.style.format(dict(info.formats))
-
-
-def kind(row: Row) -> str:
-    """Label of a run and whether its drafter was emulated."""
-    label = row.get("label")
-    return (str(label) if label else numbers.NA) + (", emulated" if row.get("emulated") else "")
 
 
 def tokens(row: Row) -> int | None:

@@ -117,6 +117,8 @@ class TimelineInfo:
     notes: tuple[str, ...]
     """Sentences (plain text) about what is missing or unusual."""
     empty: str | None = None
+    virtual: bool = False
+    """Whether it ran on a virtual phone."""
 
     @property
     def drafts(self) -> bool:
@@ -181,6 +183,7 @@ def timeline_info(record: RunRecord) -> TimelineInfo:
         pieces=record.pieces,
         notes=_notes(record, rounds, derived, summary.elapsed_ms),
         empty=None if limits is not None else _never_began(record),
+        virtual=bool(record.header.device.get("virtual")),
     )
 
 
