@@ -83,6 +83,7 @@ def _follow(calibration: Calibration, progress: Progress) -> bool:
 def _shown(profile: Profile) -> Answer:
     document = {
         "profile": profile.id,
+        "device": profile.name,
         "status": "done",
         "verdict": profile.stability.verdict,
         "reason": profile.stability.reason,
@@ -116,7 +117,7 @@ def _shown(profile: Profile) -> Answer:
         f"Bit-equal widths {_widths(profile.exact_widths)}; "
         f"the greedy tokens of single steps at {_widths(profile.argmax_widths)}",
         *([] if profile.failed_width is None else [f"Width {profile.failed_width} failed: {profile.failed_reason}"]),
-        f"Kept as profile {profile.id}: {profile.stability.verdict}, {profile.stability.reason}.",
+        f"{profile.name}, kept as profile {profile.id}: {profile.stability.verdict}, {profile.stability.reason}.",
     ]
     return Answer(document, "\n".join(lines))
 

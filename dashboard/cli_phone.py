@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from as2d_core.errors import ModelError
-from dashboard import cli_phone_profile, cli_phone_sessions, cli_phone_virtual
+from dashboard import cli_phone_profile, cli_phone_run, cli_phone_sessions, cli_phone_virtual
 from dashboard.cli_output import Answer, Progress, command
 from dashboard.services.phones import (
     clean_phone,
@@ -26,7 +26,7 @@ MARKS = {State.OK: "✓", State.WRONG: "✗", State.NOT_TRIED: "·"}
 
 def register(commands: Any) -> None:
     """Add the group."""
-    parser = commands.add_parser("phone", help="a phone over adb: setup, doctor, profile, sessions, clean, virtual")
+    parser = commands.add_parser("phone", help="a phone over adb: setup, doctor, profile, run, sessions, virtual")
     actions = parser.add_subparsers(title="actions", required=True, metavar="ACTION")
     setup = command(actions, "setup", "bring everything that is missing to a phone and try it", "as2d phone setup")
     _add_phone(setup)
@@ -49,6 +49,7 @@ def register(commands: Any) -> None:
     clean.add_argument("--all", action="store_true", help="remove everything of ours, the streams of runs included")
     clean.set_defaults(command=phone_clean)
     cli_phone_profile.register(actions)
+    cli_phone_run.register(actions)
     cli_phone_sessions.register(actions)
     cli_phone_virtual.register(actions)
 

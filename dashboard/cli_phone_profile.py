@@ -7,7 +7,7 @@ from as2d_core.gates import Gates
 from dashboard.cli_calibrate import measure
 from dashboard.cli_output import Answer, command
 from dashboard.services.calibration import PHONE_WINDOWS, CalibrationForm, phone_profile_id
-from device_bridge.adb import configured_servers, pick_phone
+from dashboard.services.phones import meant_phone
 
 
 def register(actions: Any) -> None:
@@ -37,7 +37,7 @@ def register(actions: Any) -> None:
 
 def phone_profile(options: argparse.Namespace) -> Answer:
     """Measure, wait, and show the profile."""
-    phone = pick_phone(configured_servers(), options.phone)
+    phone = meant_phone(options.phone)
     gates = Gates(
         rest_s=options.rest,
         ceiling_mhz=options.ceiling_mhz,

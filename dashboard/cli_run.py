@@ -35,6 +35,13 @@ def register(commands: Any) -> None:
         "Run one method on one recording and keep the run. When the store holds no target-only run of the "
         "same work, target-only is run first, so that it is known whether the tokens are the same.",
     )
+    parser.add_argument("--device", metavar="ID", default=THIS_COMPUTER, help=f"{THIS_COMPUTER} (default), or a phone")
+    add_arguments(parser)
+    parser.set_defaults(command=run)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Everything that a run may be told, but for where it runs."""
     heard = parser.add_mutually_exclusive_group(required=True)
     heard.add_argument("--window", metavar="ID", help="a bundled window, such as long_00")
     heard.add_argument("--audio", metavar="FILE", type=Path, help="a WAV, FLAC, OGG or MP3 file")
@@ -64,9 +71,7 @@ def register(commands: Any) -> None:
     parser.add_argument("--repetitions", metavar="N", type=int, default=1, help="runs that count (default: 1)")
     parser.add_argument("--warm-ups", metavar="N", type=int, default=0, help="runs before those")
     parser.add_argument("--no-reference", action="store_true", help="do not run target-only first")
-    parser.add_argument("--device", metavar="ID", default=THIS_COMPUTER, help=f"{THIS_COMPUTER} (default), or a phone")
     parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
-    parser.set_defaults(command=run)
 
 
 def run(options: argparse.Namespace) -> Answer:

@@ -200,8 +200,8 @@ def _charging(status: str) -> bool | None:
 
 
 def _battery_of(supplies: Sequence[Path]) -> Path | None:
-    """The folder of the device's battery: what calls itself one, with the usual names first."""
-    found = [path for path in supplies if _text(path / "type") == "Battery" or path.name.startswith("BAT")]
+    """The folder of the device's battery: what calls itself one, or has its name where ``type`` is denied."""
+    found = [path for path in supplies if _text(path / "type") == "Battery" or path.name.upper().startswith("BAT")]
     usual = [path for path in found if path.name == "battery"]
     return next(iter(usual or found), None)
 

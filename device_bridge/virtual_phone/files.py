@@ -127,7 +127,7 @@ def _texts(preset: Preset, serial: str) -> Iterator[tuple[str, str]]:
     yield "/system/dumpsys/power.txt", "POWER MANAGER (dumpsys power)\n\n  mWakefulness=Awake\n  mStayOn=false\n"
     for name, value in {
         "current_now": preset.current_ua, "voltage_now": 4_231_000, "temp": 312, "capacity": 87,
-        "status": "Discharging", "charge_counter": preset.charge_full_uah * 87 // 100,
+        "type": "Battery", "status": "Discharging", "charge_counter": preset.charge_full_uah * 87 // 100,
         "charge_full": preset.charge_full_uah,
     }.items():  # fmt: skip
         yield f"{BATTERY}/{name}", f"{value}\n"
