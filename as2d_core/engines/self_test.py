@@ -40,13 +40,20 @@ class WidthReport:
 
 
 def find_exact_widths(
-    model: MnnModel, max_width: int = MAX_WIDTH, progress: Callable[[float], None] = lambda _: None
+    model: MnnModel,
+    max_width: int = MAX_WIDTH,
+    progress: Callable[[float], None] = lambda _: None,
+    trying: Callable[[int], None] = lambda _: None,
 ) -> WidthReport:
     """Try every width from 1 to ``max_width`` against sequential decoding; clears the cache.
 
+    ``trying`` is told each width before its first forward, which may be the last thing this process does,
+    and 0 once all of them have run.
+
     Where no two widths agree bit for bit, only plain K = 1 is exact (speculation is then refused).
     """
-    max_width = _widest(model, max_width)
+    max_width = _widest(model, max_width, trying)
+    trying(0)
     model.read(PROMPT)
     tokens = _continuation(model, OFFSETS[-1] + max_width + 1)
     differences = dict.fromkeys(range(1, max_width + 1), 0)
@@ -82,9 +89,10 @@ def find_exact_widths(
     return WidthReport(step, classes[step], classes, differences, rows_seen)
 
 
-def _widest(model: MnnModel, most: int) -> int:
+def _widest(model: MnnModel, most: int, trying: Callable[[int], None]) -> int:
     """Largest width such that every width up to it runs at all; what a wider one says is left to a calibration."""
     for width in range(1, most + 1):
+        trying(width)
         try:
             model.warm_up([width])
         except EngineError:

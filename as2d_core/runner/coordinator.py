@@ -7,6 +7,7 @@ hangs or is killed, the run still ends with a line that says so.
 import multiprocessing
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from multiprocessing.connection import Connection
 from typing import Any
@@ -23,6 +24,7 @@ from as2d_core.runner.cancellations import Cancellations
 from as2d_core.runner.check import check_request
 from as2d_core.runner.device import device_facts
 from as2d_core.runner.exit_reason import exit_reason
+from as2d_core.runner.job import TESTED, TESTING
 from as2d_core.runner.sensors import Sensors
 from as2d_core.runner.telemetry import Telemetry
 
@@ -51,6 +53,8 @@ class Coordinator:
         self._process: Any = None
         self._pipe: Connection | None = None
         self._cancellations = Cancellations()
+        self._widest: dict[str, int] = {}
+        """Of each target (by hash) the widest verification that did not end its process."""
         self.batch_over: str | None = None
         """A sentence once something happened after which no further run of a batch may be measured."""
 
@@ -108,7 +112,7 @@ class Coordinator:
             return writer.end("cancelled", 0).status
         relay = _Relay(writer)
         try:
-            outcome, text, problem = self._relay(job, relay)
+            outcome, text, problem = self._relay_past_deadly_widths(job, relay)
         except _CoreLostError as error:
             self.batch_over = str(error)
             return writer.end("failed", relay.tokens, error=str(error), extra={STOPS_BATCH: True}).status
@@ -129,6 +133,27 @@ class Coordinator:
             self._process.kill()
             self._process.join(LEAVE_DEADLINE_S)
         self._process = self._pipe = None
+
+    def _relay_past_deadly_widths(self, job: Any, relay: "_Relay") -> tuple[Outcome | None, str | None, str | None]:
+        """Run a job; a width that ends the process in the self-test twice is left out, with everything wider.
+
+        Twice, because a process may end for another reason in that moment. A calibration tries that width
+        itself, and keeps it as failed.
+        """
+        model = job.target.sha256
+        last: int | None = None
+        while True:
+            try:
+                return self._relay(replace(job, widest=self._widest.get(model)), relay)
+            except _TargetLostError as error:
+                width, relay.testing = relay.testing, None
+                if error.status == "cancelled" or width is None or width == 1:
+                    raise
+                if width == last:
+                    self._widest[model] = width - 1
+                elif last is not None:
+                    raise  # here one time, there another: it is not the width
+                last = None if width == last else width
 
     def _relay(self, job: Any, relay: "_Relay") -> tuple[Outcome | None, str | None, str | None]:
         run_id = job.request.run_id
@@ -244,6 +269,8 @@ class _Relay:
         self._writer = writer
         self.tokens = 0
         self.stage = "loading the models and testing widths"
+        self.testing: int | None = None
+        """Width that the self-test tries for the first time now."""
 
     @property
     def measuring(self) -> bool:
@@ -257,6 +284,10 @@ class _Relay:
                     self.stage, self.tokens = "decoding", 1
                 case Round():
                     self.tokens += len(event.committed)
+                case Mark() if event.name.startswith(TESTING):
+                    self.testing = int(event.name.removeprefix(TESTING))
+                case Mark() if event.name == TESTED:
+                    self.testing = None
                 case _ if event.kind == "engine":
                     self.stage = "preparing the audio"
                 case _:

@@ -11,7 +11,7 @@ from as2d_core.clock import now_ns
 from as2d_core.collection.observe import collect
 from as2d_core.engines.mnn import MnnModel, Settings
 from as2d_core.engines.padded import PaddedTarget, WidthPolicy
-from as2d_core.engines.self_test import as_event, find_exact_widths
+from as2d_core.engines.self_test import MAX_WIDTH, as_event, find_exact_widths
 from as2d_core.errors import As2dError, ConditionsError, RequestError
 from as2d_core.methods import method
 from as2d_core.methods.base import Outcome
@@ -31,7 +31,7 @@ from as2d_core.records import (
 )
 from as2d_core.runner.device import cpu_name
 from as2d_core.runner.gatekeeper import Gatekeeper
-from as2d_core.runner.job import Job
+from as2d_core.runner.job import TESTED, TESTING, Job
 from as2d_core.runner.lifeline import hold_on
 from as2d_core.runner.pipes import asker, send
 from as2d_core.runner.placement import allowed_cores, pin, step_forward
@@ -315,7 +315,13 @@ class Session:
             self._exact[key] = tuple(sorted(given))
         if key not in self._exact:
             self._target_heard = None
-            report = find_exact_widths(model, progress=lambda _: recorder.stop_if_cancelled())
+
+            def trying(width: int) -> None:
+                recorder.add(Mark(f"{TESTING}{width}" if width else TESTED, now_ns()))
+                recorder.flush()
+
+            widest = min(MAX_WIDTH, job.widest or MAX_WIDTH)
+            report = find_exact_widths(model, widest, lambda _: recorder.stop_if_cancelled(), trying)
             event: SelfTest = as_event(report, model, cpu_name())
             recorder.add(event)
             self._exact[key] = event.exact_widths

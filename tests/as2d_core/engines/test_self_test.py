@@ -143,3 +143,9 @@ def test_a_test_that_is_stopped_from_its_progress_ends_there():
 
     with pytest.raises(KeyError):
         find_exact_widths(Processor(lambda width: width), 4, stop)
+
+
+def test_each_width_is_told_before_its_first_forward():
+    told = []
+    find_exact_widths(Processor(lambda _: 0), 4, trying=told.append)
+    assert told == [1, 2, 3, 4, 0]
