@@ -14,6 +14,7 @@ from dashboard import ui, ui_state
 from dashboard.services.audio_inputs import KeptAudio, demo_windows, keep_audio, kept_audio
 from dashboard.services.devices import list_devices
 from dashboard.services.models import add_model, list_models
+from dashboard.services.phone_looks import connected_phones
 from dashboard.services.requests import DEFAULT_BUDGET, DEFAULT_DRAFT_CAP, DEFAULT_WIDTH, RunForm
 from dashboard.services.workspace import Workspace
 from dashboard.views import numbers
@@ -31,6 +32,7 @@ MOST = 63
 def device_choice(workspace: Workspace) -> str:
     """Which device runs it."""
     devices = {device.id: device.name for device in list_devices(workspace)}
+    devices |= {phone.id: f"{phone.name} ({phone.entry.serial})" for phone in connected_phones().phones if phone.ready}
     ids = list(devices)
     return ui_state.one_of(st.selectbox, "device", "Device", ids, ids[0], format_func=lambda name: devices[name])
 

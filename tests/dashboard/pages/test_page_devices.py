@@ -63,3 +63,9 @@ def test_a_profile_is_measured_at_a_click_and_can_be_cancelled(open_page, worksp
     assert calibration.over.wait(30)
     app.run()
     assert calibration.profile is not None or calibration.problem in app.text
+
+
+def test_the_request_page_runs_on_the_phone_that_its_link_names(open_page, shared_phone, own_server):
+    app = open_page("request", device=shared_phone.phone.id)
+    (choice,) = [box for box in app.test.selectbox if box.label == "Device"]
+    assert choice.value == shared_phone.phone.id
