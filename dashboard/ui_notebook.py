@@ -127,21 +127,18 @@ def cell(workspace: Workspace, notebook: Notebook, item: Cell, number: int) -> N
     with st.container(horizontal=True, key=f"cell-tools-{item.id}", vertical_alignment="center"):
         ui.sentence(f"{number} · {ui_notebook_cells.name(item)}")
         st.space("stretch")
-        again = st.button(
-            "", icon=":material/play_arrow:", key=f"run-{item.id}", help=f"Run cell {number}", type="tertiary"
-        )
+        again = st.button("Run", key=f"run-{item.id}", type="tertiary", help="Run this cell again")
         edit: dict[str, Any] = {"edit": None if editing else item.id}
-        icon, said = (":material/check:", "Close the editor of") if editing else (":material/edit:", "Edit")
-        st.button("", icon=icon, key=f"edit-{item.id}", help=f"{said} cell {number}", type="tertiary",
-                  on_click=ui_state.put, kwargs=edit)  # fmt: skip
-        for icon, said, change in (
-            (":material/arrow_upward:", "Move up", lambda: edits.moved(notebook, item.id, -1)),
-            (":material/arrow_downward:", "Move down", lambda: edits.moved(notebook, item.id, 1)),
-            (":material/content_copy:", "Duplicate", lambda: edits.duplicated(notebook, item.id)),
-            (":material/delete:", "Remove", lambda: edits.without_cell(notebook, item.id)),
+        said = "Close" if editing else "Edit"
+        st.button(said, key=f"edit-{item.id}", type="tertiary", on_click=ui_state.put, kwargs=edit)
+        for label, change in (
+            ("Up", lambda: edits.moved(notebook, item.id, -1)),
+            ("Down", lambda: edits.moved(notebook, item.id, 1)),
+            ("Duplicate", lambda: edits.duplicated(notebook, item.id)),
+            ("Remove", lambda: edits.without_cell(notebook, item.id)),
         ):
-            st.button("", icon=icon, key=f"{said}-{item.id}", help=f"{said}: cell {number}", type="tertiary",
-                      on_click=_change, args=(workspace, change, f"{said.lower()}: cell {number}"))  # fmt: skip
+            arguments = (workspace, change, f"{label.lower()}: cell {number}")
+            st.button(label, key=f"{label}-{item.id}", type="tertiary", on_click=_change, args=arguments)
 
     def keep(body: dict[str, Any]) -> None:
         _change(workspace, lambda: edits.with_body(notebook, item.id, body), f"{item.kind} of cell {number}")
@@ -163,15 +160,14 @@ def add_buttons(workspace: Workspace, notebook: Notebook) -> None:
     names = set(notebook.parameters)
     free = next(f"p{n}" for n in range(1, 1000) if f"p{n}" not in names)
     kinds: tuple[tuple[str, str, Callable[[], Cell]], ...] = (
-        ("Text", ":material/notes:", lambda: text_cell("## A heading\n\nWrite here.")),
-        ("Query", ":material/database:", lambda: query_cell(FIRST_QUERY)),
-        ("Figure", ":material/show_chart:", lambda: figure_cell("profile", profile="k70")),
-        ("Parameter", ":material/tune:", lambda: parameter_cell(free, "whole", 7)),
+        ("text", ":material/notes:", lambda: text_cell("## A heading\n\nWrite here.")),
+        ("query", ":material/database:", lambda: query_cell(FIRST_QUERY)),
+        ("figure", ":material/show_chart:", lambda: figure_cell("profile", profile="k70")),
+        ("parameter", ":material/tune:", lambda: parameter_cell(free, "whole", 7)),
     )
     with st.container(horizontal=True, vertical_alignment="center"):
-        ui.sentence("Add")
         for label, icon, make in kinds:
-            st.button(label, icon=icon, key=f"add-{label}", on_click=_add, args=(workspace, notebook, make))
+            st.button(f"Add {label}", icon=icon, key=f"add-{label}", on_click=_add, args=(workspace, notebook, make))
 
 
 def _add(workspace: Workspace, notebook: Notebook, make: Callable[[], Cell]) -> None:

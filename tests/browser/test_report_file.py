@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from live_dashboard import screenshot
+from live_dashboard import exceptions, open_page, screenshot, settle
 
 from as2d_core.profiles import load_profile
 from as2d_core.replay.runs import replay_window
@@ -63,3 +63,21 @@ def test_a_report_is_as_wide_as_its_paper_when_it_is_printed(report, page):
     page.wait_for_function("[...document.querySelectorAll('.figure')].every(f => f._fullLayout.width === 700)")
     assert len(page.pdf(prefer_css_page_size=True)) > 10_000
     assert page.said == []
+
+
+def test_notebook_and_reports_are_pages_that_load_and_change_without_an_exception(dashboard, page):
+    open_page(page, f"{dashboard.url}/notebook")
+    page.get_by_role("button", name="Begin a notebook").or_(page.get_by_role("button", name="New notebook")).click()
+    page.get_by_role("button", name="Add text").click()
+    field = page.get_by_role("textbox", name="Text").last
+    field.fill("## Typed\n\n<img src=x>")
+    field.press("Control+Enter")
+    page.get_by_role("heading", name="Typed").wait_for()
+    settle(page)
+    page.reload()
+    page.get_by_role("heading", name="Typed").wait_for()
+    assert page.locator("img[src='x']").count() == 0
+    open_page(page, f"{dashboard.url}/reports?template=profile&profile=k70")
+    page.get_by_text("Redmi K70 Pro (published)").first.wait_for()
+    screenshot(page, "reports-profile")
+    assert exceptions(page) == []

@@ -70,9 +70,9 @@ def test_text_is_saved_when_its_field_is_left_and_undo_brings_the_old_one_back(w
 def test_cells_are_added_moved_duplicated_and_removed(workspace, kept, open_page):
     first = text_cell("a")
     kept(first)
-    app = open_page("notebook", notebook="n").press("Query")
+    app = open_page("notebook", notebook="n").press("Add query")
     assert cells(workspace) == ["text", "query"]
-    for key in (f"Move down-{first.id}", f"Duplicate-{first.id}", f"Remove-{first.id}"):
+    for key in (f"Down-{first.id}", f"Duplicate-{first.id}", f"Remove-{first.id}"):
         next(button for button in app.test.button if button.key == key).click()
         app.run()
     assert cells(workspace) == ["query", "text"]
@@ -80,13 +80,13 @@ def test_cells_are_added_moved_duplicated_and_removed(workspace, kept, open_page
     assert len(notebook_versions(workspace.store, "n")) == 5
 
 
-@pytest.mark.parametrize("label", ["Text", "Figure", "Parameter"])
+@pytest.mark.parametrize("label", ["text", "figure", "parameter"])
 def test_every_kind_of_cell_can_be_added_and_runs_as_it_is(workspace, kept, open_page, label):
     kept()
     app = open_page("notebook", notebook="n")
     assert "This notebook has no cells yet." in app.text
-    app.press(label)
-    assert cells(workspace) == [label.lower()]
+    app.press(f"Add {label}")
+    assert cells(workspace) == [label]
     assert app.state["edit"]
 
 
