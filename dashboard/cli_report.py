@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from as2d_core.errors import RequestError
-from dashboard.cli_output import Answer, command, opened
+from dashboard.cli_output import Answer, command, opened, table
 from dashboard.reports.templates import TEMPLATES, Words
 from dashboard.services.notebooks import import_file
 from dashboard.services.reporting import make_report, write_html, write_shared
+from dashboard.views.foreign import foreign_table
 
 
 def register(commands: Any) -> None:
@@ -41,7 +42,8 @@ def register(commands: Any) -> None:
         "import",
         "take in runs of somebody else",
         "as2d import as2d-comparison.zip",
-        "Take in bundles, archives of logs, other data folders or single logs; what is there is not taken twice.",
+        "Take in bundles, archives of logs, other data folders, single logs, or results of MNN's llm_bench and of "
+        "llama-bench (JSON). What is there is not taken twice.",
     )
     parser.add_argument("paths", metavar="PATH", nargs="+", type=Path)
     parser.set_defaults(command=import_)
@@ -80,7 +82,15 @@ def import_(options: argparse.Namespace) -> Answer:
     }
     document["notebooks"] = [notebook.id for one in taken for notebook in one.notebooks]
     counts = ", ".join(f"{len(document[name])} {name}" for name in ("added", "extended", "present", "refused"))
-    text = "\n".join([f"Runs: {counts}.", *document["refused"]])
+    rates = [item for one in taken for item in one.foreign]
+    notes = [sentence for one in taken for sentence in one.notes]
+    document |= {"foreign": rates, "notes": notes}
+    lines = [f"Runs: {counts}."] if document["refused"] or not rates else []
+    lines += [*notes, *document["refused"]]
+    if rates:
+        shown = foreign_table(rates)
+        lines.append(table(list(shown.columns), shown.to_numpy().tolist()))
+    text = "\n".join(lines)
     if document["refused"]:
         document["error"] = f"{len(document['refused'])} things were not taken: {document['refused'][0]}"
     return Answer(document, text, 1 if document["refused"] else 0)

@@ -17,6 +17,7 @@ from dashboard.services.reporting import make_report, notebook_html, shared
 from dashboard.services.runs import RunFilter, list_runs
 from dashboard.services.workspace import Workspace
 from dashboard.views import numbers
+from dashboard.views.foreign import foreign_table
 from dashboard.views.run_labels import run_label
 from datastore.files import safe_name
 from datastore.queries import row_as_json
@@ -123,17 +124,23 @@ def preview(workspace: Workspace, notebook: Notebook) -> None:
 def take_in(workspace: Workspace) -> None:
     """Bundles, archives of logs and single logs of somebody else."""
     ui.sentence(
-        "A bundle (.zip), an archive of logs (.zip) or one log (.ndjson). What is here already is not taken twice, and "
-        "nothing here is replaced."
+        "A bundle (.zip), an archive of logs (.zip), one log (.ndjson), or results of MNN's llm_bench or of "
+        "llama-bench (.json, .jsonl). What is here already is not taken twice, and nothing here is replaced."
     )
-    given = st.file_uploader("File", ["zip", "ndjson", "jsonl"], key="shared-file")
+    given = st.file_uploader("File", ["zip", "ndjson", "jsonl", "json", "txt", "log"], key="shared-file")
     if given is None or not st.button("Take it in", type="primary"):
         return
     with ui.guarded(), st.spinner("Reading the file"):
         found = notebooks.import_file(workspace.store, given.getvalue(), given.name)
         counts = f"{numbers.counted(len(found.added), 'run')} new, {numbers.count(len(found.present))} here already"
         more = f", {numbers.counted(len(found.notebooks), 'notebook')}" if found.notebooks else ""
-        ui.box("note", f"{counts}{more}.")
+        if found.foreign:
+            ui.box("note", f"{numbers.counted(len(found.foreign), 'rate')} of another program.")
+            st.dataframe(foreign_table(found.foreign), hide_index=True)
+        else:
+            ui.box("note", f"{counts}{more}.")
+        for sentence in found.notes:
+            ui.sentence(sentence)
         for sentence in found.refused:
             ui.box("error", sentence)
         for notebook in found.notebooks:

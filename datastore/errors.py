@@ -94,6 +94,10 @@ class ExportError(StoreError):
     """What was asked for cannot be exported."""
 
 
+class ForeignError(StoreError):
+    """A file of another program holds nothing that can be read."""
+
+
 class ArchiveError(StoreError):
     """An archive is damaged, is none of ours, or would do harm; the message says which."""
 

@@ -50,6 +50,7 @@ class _Old:
     profiles: list[tuple[Any, ...]] = field(default_factory=list)
     self_tests: list[tuple[Any, ...]] = field(default_factory=list)
     notebooks: list[tuple[Any, ...]] = field(default_factory=list)
+    foreign: list[tuple[Any, ...]] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
 
 
@@ -113,8 +114,11 @@ def _read_old(folders: Folders) -> _Old:
         old.tags = read("tags", "SELECT run_id, tag FROM tags")
         old.profiles = read("profiles", "SELECT profile_id, created_at, device_key, body_json FROM profiles")
         old.self_tests = read("self-tests", "SELECT * FROM self_tests")
-        if connection.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = 'notebooks'").fetchall():
+        tables = {row[0] for row in read("tables", "SELECT table_name FROM duckdb_tables()")}
+        if "notebooks" in tables:  # older databases have none of these
             old.notebooks = read("notebooks", "SELECT * FROM notebooks ORDER BY notebook_id, version")
+        if "foreign_results" in tables:
+            old.foreign = read("results of other programs", "SELECT * FROM foreign_results")
     finally:
         with suppress(duckdb.Error):
             connection.close()
@@ -166,6 +170,8 @@ def _copy(cursor: Cursor, folders: Folders, old: _Old) -> None:
                 cursor.execute("DELETE FROM notebooks WHERE notebook_id = ?", [name])
             for row in old.notebooks:
                 insert_notebook(cursor, row)
+        for row in old.foreign:
+            cursor.execute(f"INSERT INTO foreign_results VALUES ({', '.join('?' * len(row))})", list(row))  # noqa: S608
         for test in old.self_tests:
             cursor.execute(
                 "INSERT INTO self_tests VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "

@@ -23,6 +23,7 @@ from dashboard.views.budget_table import budget_table
 from dashboard.views.budgets import budgets_figure, budgets_info
 from dashboard.views.comparison_table import comparison_table
 from dashboard.views.facts import facts_info, profile_facts
+from dashboard.views.foreign import foreign_table
 from dashboard.views.heading import heading_html, heading_info
 from dashboard.views.live import live_info, live_text_html
 from dashboard.views.methods_compare import methods_figure, methods_info
@@ -36,6 +37,7 @@ from dashboard.views.timeline import timeline_figure
 from dashboard.views.timeline_info import timeline_info
 from dashboard.views.width_savings import width_savings_figure, width_savings_info
 from dashboard.views.windows import windows_figure, windows_info
+from datastore.foreign import list_results
 from datastore.queries import RunRow
 
 MOST_BARS = 1_200
@@ -254,6 +256,13 @@ def _profile(source: Source, theme: Theme, given: Settings) -> tuple[Block, ...]
     return Sentence(text.visible(said, spaces=False)), facts, *drawing, grid
 
 
+def _foreign(source: Source, theme: Theme, given: Settings) -> tuple[Block, ...]:  # noqa: ARG001 - one signature
+    table = foreign_table([item.result for item in list_results(source.store)])
+    if table.empty:
+        return (Sentence("No results of other programs were taken in yet (as2d import, or the Reports page)."),)
+    return (Grid(tuple(table.columns), tuple(tuple(row) for row in table.itertuples(index=False))),)
+
+
 _RUN = Setting("run", "id of a run, or a unique beginning of it", required=True)
 _RUNS = Setting("runs", "ids of runs", required=True)
 _PROFILE = Setting("profile", "id of a cost profile", required=True)
@@ -286,6 +295,7 @@ VIEWS: Mapping[str, View] = {
     "budgets": View("Budgets", _PAIR, _budgets),
     "budget map": View("Where a budget loses", _PAIR, _budget_map),
     "budget table": View("All budgets in numbers", _PAIR, _budget_table),
+    "foreign": View("Rates of other programs", {}, _foreign),
     "profile": View("Cost profile", {"profile": _PROFILE}, _profile),
 }
 """Every view by its name."""

@@ -5,7 +5,9 @@ that is refused keeps the rest from coming in.
 """
 
 import json
+import re
 import tempfile
+import zipfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -20,10 +22,14 @@ from dashboard.services.corpora import import_set
 from datastore.annotations import add_tag, get_annotations, set_notes
 from datastore.archives import opened
 from datastore.errors import RunNotFoundError, StoreFolderError
+from datastore.foreign import keep_results
+from datastore.foreign_benches import ForeignResult, read_benches
 from datastore.ingest import ingest_run
 from datastore.library import put_profile
 from datastore.run_row import device_key
 from datastore.store import Store
+
+_LOG = re.compile(rb'\s*\{[^\n]{0,200}"kind"\s*:\s*"run"')
 
 
 @dataclass(slots=True)
@@ -41,6 +47,10 @@ class Imported:
     corpora: list[str] = field(default_factory=list)
     notebooks: list[Notebook] = field(default_factory=list)
     """Notebooks that were in it; whoever called keeps them."""
+    foreign: list[ForeignResult] = field(default_factory=list)
+    """Rates of other programs."""
+    notes: list[str] = field(default_factory=list)
+    """Sentences about what was odd but taken."""
 
     @property
     def runs(self) -> list[str]:
@@ -49,15 +59,21 @@ class Imported:
 
 
 def import_path(store: Store, path: Path) -> Imported:
-    """Take in a bundle, an archive of logs, a data folder, or one log (``.ndjson``).
+    """Take in a bundle, an archive of logs, a data folder, one log, or results of llm_bench or llama-bench.
+
+    What a file is, its content says.
 
     Raises:
-        ArchiveError: it is none of these, is damaged or would do harm; the message says which.
+        ArchiveError, ForeignError: it is none of these, is damaged or would do harm; the message says which.
         StoreError: the store cannot be written.
     """
     out = Imported()
-    if path.is_file() and path.suffix.lower() in (".ndjson", ".jsonl"):
-        _take(store, PackedRun(path.name, _bytes(path)), out)
+    if path.is_file() and not zipfile.is_zipfile(path) and path.suffix.lower() != ".zip":
+        data = _bytes(path)
+        if _LOG.match(data) or path.suffix.lower() == ".ndjson":
+            _take(store, PackedRun(path.name, data), out)
+        else:
+            _take_benches(store, data, path.name, out)
         return out
     with opened(path) as archive:
         for run in packed_runs(archive):
@@ -67,14 +83,14 @@ def import_path(store: Store, path: Path) -> Imported:
 
 
 def import_bytes(store: Store, data: bytes, name: str) -> Imported:
-    """The same for what a page was handed; ``name`` only decides between a log and an archive.
+    """The same for what a page was handed under a name, of which nothing but the ending is used as a path.
 
     Raises:
         As ``import_path``.
     """
-    suffix = ".ndjson" if name.lower().endswith((".ndjson", ".jsonl")) else ".zip"
+    suffix = next((s for s in (".zip", ".ndjson", ".jsonl", ".json") if name.lower().endswith(s)), ".txt")
     with tempfile.TemporaryDirectory(prefix="as2d-import-") as folder:
-        path = Path(folder) / f"file{suffix}"
+        path = Path(folder) / f"upload{suffix}"
         path.write_bytes(data)
         return import_path(store, path)
 
@@ -110,6 +126,14 @@ def _annotate(store: Store, run_id: str, run: PackedRun, out: Imported) -> None:
         out.refused.append(f"Run {run_id} lies in the bin here; restore it to see it.")
     except As2dError as error:
         out.refused.append(f"A tag or note of run {run_id} was not taken: {error}")
+
+
+def _take_benches(store: Store, data: bytes, name: str, out: Imported) -> None:
+    found = read_benches(data, name)
+    out.notes += found.notes
+    if not keep_results(store, name, sha256(data), found.results):
+        out.notes.append(f"The results in {name} were here already.")
+    out.foreign += found.results
 
 
 def _take_rest(store: Store, rest: Packed, out: Imported) -> None:

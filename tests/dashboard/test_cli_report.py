@@ -72,3 +72,24 @@ def test_what_is_refused_is_said_and_is_the_exit_code(stored, tmp_path, capsys):
     path.write_bytes(b"no archive")
     assert main(["import", str(path), "--json"]) == 1
     assert "is no ZIP archive" in json.loads(capsys.readouterr().out)["error"]
+
+
+def test_rates_of_other_programs_are_taken_in_by_their_content(stored, tmp_path, capsys):
+    result = {"n_gen": 64, "n_prompt": 0, "avg_ts": 31.5, "stddev_ts": 0.5, "model_type": "m", "n_threads": 4}
+    path = tmp_path / "bench.jsonl"
+    path.write_text("a line of a log\n" + json.dumps(result) + "\n")
+    assert main(["import", str(path)]) == 0
+    said = capsys.readouterr().out
+    assert "31.50 tok/s" in said
+    assert "are no results" in said
+    assert main(["import", str(path), "--json"]) == 0
+    out = json.loads(capsys.readouterr().out)
+    assert out["foreign"][0]["tps"] == 31.5
+    assert any("were here already" in note for note in out["notes"])
+
+
+def test_a_file_of_nothing_known_is_refused(stored, tmp_path, capsys):
+    path = tmp_path / "x.json"
+    path.write_text("{}")
+    assert main(["import", str(path), "--json"]) == 1
+    assert "holds no result of llm_bench" in json.loads(capsys.readouterr().out)["error"]

@@ -23,6 +23,7 @@ SETTINGS = {
     "budget map": PAIR,
     "budget table": PAIR,
     "profile": {"profile": "mi14"},
+    "foreign": {},
 }
 
 
@@ -44,7 +45,7 @@ def errors(blocks):
 def test_every_view_shows_something_in_both_themes(source, name, theme):
     (blocks,) = run(source, figure_cell(name, **SETTINGS[name]), theme=theme)
     assert errors(blocks) == []
-    assert any(isinstance(block, Drawing | Grid | Markup) for block in blocks)
+    assert any(isinstance(block, Drawing | Grid | Markup | Sentence) for block in blocks)
 
 
 def test_a_parameter_is_known_to_queries_and_figures(source):
