@@ -1,5 +1,6 @@
 """What need not be worked out again at every rerun? Stored runs never change, and replays follow from their inputs."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import streamlit as st
@@ -9,18 +10,25 @@ from as2d_core.records import RunRecord
 from as2d_core.replay.windows import TrajectorySet
 from dashboard.services import replays
 from dashboard.services.budgets import BudgetReport, compare_costs
-from dashboard.services.runs import RunRow, load_record
+from dashboard.services.runs import RunRow, get_run, load_record, load_round, load_tables
 from dashboard.services.what_if import scaled_costs
 from dashboard.services.workspace import Workspace
+from dashboard.views.run_columns import columns_of_tables
 from dashboard.views.timeline import TimelineInfo, timeline_info
+from dashboard.views.timeline_info import Figures, timeline_of
 
 
 @dataclass(frozen=True)
 class ShownRun:
-    """A run and its columns."""
+    """A run in columns."""
 
-    record: RunRecord
     timeline: TimelineInfo
+    outline: RunRecord
+    """Header, marks, readings and end."""
+    read: Callable[[], RunRecord]
+    """All of its events, read when they are asked for."""
+    round: Callable[[int], tuple[RunRecord, int] | None]
+    """What one round needs to be told, and how many rounds there are."""
 
 
 @dataclass(frozen=True)
@@ -38,10 +46,31 @@ def stored_run(workspace: Workspace, row: RunRow) -> ShownRun:
     return _stored(workspace, str(workspace.folders.root), row.run_id, row.ingested_at.isoformat())
 
 
-@st.cache_resource(max_entries=12, show_spinner="Reading the run")
-def _stored(_workspace: Workspace, root: str, run_id: str, stamp: str) -> ShownRun:  # noqa: ARG001 - parts of the key
-    record = load_record(_workspace, run_id)
-    return ShownRun(record, timeline_info(record))
+def stored_record(workspace: Workspace, row: RunRow) -> RunRecord:
+    """All events of a run of the store."""
+    return _record(workspace, str(workspace.folders.root), row.run_id, row.ingested_at.isoformat())
+
+
+@st.cache_resource(max_entries=24, show_spinner="Reading the run")
+def _stored(_workspace: Workspace, root: str, run_id: str, stamp: str) -> ShownRun:
+    row = get_run(_workspace, run_id)
+    tables = load_tables(_workspace, run_id)
+
+    def read() -> RunRecord:
+        return _record(_workspace, root, run_id, stamp)
+
+    if not tables.plain:  # a foreign record: slower, and nothing of it is lost
+        record = read()
+        return ShownRun(timeline_info(record), record, read, lambda _: (record, len(record.rounds)))
+    columns = columns_of_tables(tables.spans, tables.rounds, tables.publications)
+    figures = Figures(row.tps, row.committed_tokens, row.elapsed_ms)
+    shown = timeline_of(tables.record, columns, figures)
+    return ShownRun(shown, tables.record, read, lambda index: load_round(_workspace, run_id, index))
+
+
+@st.cache_resource(max_entries=8, show_spinner="Reading all of the run")
+def _record(_workspace: Workspace, root: str, run_id: str, stamp: str) -> RunRecord:  # noqa: ARG001 - parts of the key
+    return load_record(_workspace, run_id)
 
 
 @st.cache_resource(max_entries=1, show_spinner="Preparing the bundled sample")
@@ -74,7 +103,9 @@ def _replayed(
 
 
 def _shown(found: replays.Replay) -> ShownReplay:
-    return ShownReplay(ShownRun(found.record, timeline_info(found.record)), found.target_only_tps, found.lines)
+    record = found.record
+    shown = ShownRun(timeline_info(record), record, lambda: record, lambda _: (record, len(record.rounds)))
+    return ShownReplay(shown, found.target_only_tps, found.lines)
 
 
 def budgets(

@@ -251,7 +251,7 @@ def compare(workspace: Workspace, chosen: Sequence[RunRow]) -> None:
     same = {(row.audio_sha256, row.view_start_s, row.view_end_s) for row in chosen}
     if len(same) == 1 and len(chosen) <= MOST_TIMELINES:
         with ui.guarded():
-            records = [ui_cache.stored_run(workspace, row).record for row in chosen]
+            records = [ui_cache.stored_record(workspace, row) for row in chosen]
             ui.chart(methods_figure(methods_info(records), ui.theme()), "compared-timelines", config=STRIP_CONFIG)
             ui_notebook.send_button(workspace, "methods", "methods", runs=ids)
 

@@ -6,21 +6,27 @@ from dataclasses import dataclass
 import streamlit as st
 
 from as2d_core.profiles.profile import Profile
-from as2d_core.records import METHODS, RunRecord
-from dashboard import ui, ui_cache, ui_notebook, ui_state
+from as2d_core.records import METHODS
+from dashboard import ui, ui_cache, ui_export, ui_notebook, ui_state, ui_wheel
 from dashboard.reports.trace import trace_json
 from dashboard.services.budgets import open_corpus
 from dashboard.services.profiles import load_profile, measured_profile
 from dashboard.services.references import reference_tps
-from dashboard.services.runs import RunFilter, RunRow, export_runs, get_run, list_runs
+from dashboard.services.runs import RunFilter, RunRow, export_runs, get_run, list_runs, same_work
 from dashboard.services.workspace import Workspace
-from dashboard.views import zoom
+from dashboard.views import numbers, zoom
+from dashboard.views.account import SHORT
+from dashboard.views.aligned import BY, aligned_figure, aligned_info
+from dashboard.views.figure_help import HELP
 from dashboard.views.live import live_info, live_text_html
+from dashboard.views.parts import PARTS, PartInfo, part_info
+from dashboard.views.rounds import RoundDetails, round_details
 from dashboard.views.run_labels import profile_label, run_label
 from dashboard.views.timeline import TimelineInfo
 from datastore.errors import RunNotFoundError
 from datastore.queries import row_as_json
 
+NO_PART = "none"
 LISTED = 300
 """Newest runs in the picker; older ones are reached from the Runs page."""
 MOST_SAID = 6_000
@@ -31,13 +37,18 @@ MOST_SAID = 6_000
 class Chosen:
     """The run that is shown."""
 
-    record: RunRecord
-    timeline: TimelineInfo
+    run: ui_cache.ShownRun
+    row: RunRow | None
+    """Its row in the store; ``None``: it was replayed just now."""
     target_only_tps: float | None
     profile: Profile | None
     """What its rounds would cost by this device's own measured profile; of a replay, the profile it was charged."""
     log: Callable[[], bytes]
     """The run as a file of the runner protocol."""
+
+    @property
+    def timeline(self) -> TimelineInfo:
+        return self.run.timeline
 
 
 def choose(workspace: Workspace) -> Chosen:
@@ -78,7 +89,7 @@ def _stored(workspace: Workspace, rows: dict[str, RunRow]) -> Chosen:
         return export_runs(workspace, RunFilter(run_ids=(row.run_id,), bin="with"), "ndjson").data
 
     profile = measured_profile(workspace, row.device_key) if row.label == "measured" else None
-    return Chosen(run.record, run.timeline, reference_tps(workspace, row), profile, log)
+    return Chosen(run, row, reference_tps(workspace, row), profile, log)
 
 
 def _replayed(workspace: Workspace) -> Chosen:
@@ -93,8 +104,7 @@ def _replayed(workspace: Workspace) -> Chosen:
             f"Window {window} of the set {corpus.id} ({corpus.label} tokens), charged with the costs of "
             f"{profile_label(profile)}: the decisions are real, the times are computed."
         )
-        run = found.run
-        return Chosen(run.record, run.timeline, found.target_only_tps, profile, lambda: "".join(found.lines).encode())
+        return Chosen(found.run, None, found.target_only_tps, profile, lambda: "".join(found.lines).encode())
     return st.stop()
 
 
@@ -111,12 +121,12 @@ def stop_if_empty(info: TimelineInfo) -> None:
         st.stop()
 
 
-def trace_button(record: RunRecord) -> None:
+def trace_button(run: ui_cache.ShownRun) -> None:
     """The run for other viewers of traces."""
     st.download_button(
         "Trace",
-        lambda: trace_json([record]),
-        f"{record.run_id}.trace.json",
+        lambda: trace_json([run.read()]),
+        f"{run.timeline.run_id}.trace.json",
         "application/json",
         icon=":material/download:",
         help="For ui.perfetto.dev or chrome://tracing: both lanes, rounds, and arrows from publications to rounds.",
@@ -135,14 +145,15 @@ def send_button(
     ui_notebook.send_button(workspace, view, view, **settings)
 
 
-def words(record: RunRecord) -> None:
+def words(run: ui_cache.ShownRun) -> None:
     """What was said, on demand: every stretch of text is an element of the page."""
     if not ui_state.flag("said", "Show what was said"):
         return
-    if len(record.tokens) > MOST_SAID:
-        ui.sentence(f"The output has {len(record.tokens):,} tokens, too many to be shown here; the log holds them all.")
+    tokens = run.timeline.tokens
+    if tokens > MOST_SAID:
+        ui.sentence(f"The output has {tokens:,} tokens, too many to be shown here; the log holds them all.")
     else:
-        st.html(live_text_html(live_info(record), ui.theme()))
+        st.html(live_text_html(live_info(run.read()), ui.theme()))
 
 
 def window(info: TimelineInfo) -> zoom.Window | None:
@@ -173,6 +184,44 @@ def zoom_buttons(info: TimelineInfo) -> None:
             )
 
 
+def part(info: TimelineInfo) -> PartInfo | None:
+    """The part of T that is pointed out in the lanes; a choice beside the zoom."""
+    if info.work is None:
+        return None
+    chosen = ui_state.one_of(
+        st.segmented_control,
+        "part",
+        "Point out a part of T = D + V - O + H",
+        [NO_PART, *PARTS],
+        NO_PART,
+        format_func=lambda name: {NO_PART: "none"}.get(name, f"{name}: {SHORT.get(name, name)}"),
+    )
+    return None if chosen == NO_PART else part_info(info.work, chosen)
+
+
+def part_details(info: TimelineInfo, shown: PartInfo | None) -> None:
+    """What the part is, and the way to its longest pieces."""
+    if shown is None:
+        return
+    ui.sentence(shown.sentence, muted=False)
+    with st.container(horizontal=True, gap="small"):
+        for place, (begin, end) in enumerate(shown.longest):
+            room = max((end - begin) / 2, zoom.LEAST_MS)
+            window = zoom.valid((begin - room, end + room), info)
+            name = f"{numbers.duration(end - begin)} at {numbers.whole_ms(begin)}"
+            if window is None:  # the whole run, which is in view already
+                continue
+            st.button(name, icon=":material/search:", on_click=show_window, args=(window,), key=f"part-{place}")
+
+
+def pick_part(point: ui.Point) -> None:
+    """A part of the account was clicked on; once more takes the choice back."""
+    found = point.get("customdata")
+    if isinstance(found, list | tuple) and len(found) == 1:
+        name = str(found[0])
+        ui_state.put(part=None if ui_state.get("part") == name else name)
+
+
 def clicked(info: TimelineInfo) -> Callable[[ui.Point], None]:
     """What a click on a bar does: open its round, or zoom into the rounds that share it."""
 
@@ -184,6 +233,17 @@ def clicked(info: TimelineInfo) -> Callable[[ui.Point], None]:
             show_window(zoom.around_rounds(info, index, merged))
 
     return act
+
+
+def follow_zoom(info: TimelineInfo) -> None:
+    """After the wheel or a drag, draw the part that is seen now in all its detail, and put it in the address."""
+    ui_wheel.follow("detail", lambda low, high: show_window(zoom.valid((low, high), info)))
+
+
+def round_details_of(shown: Chosen, index: int) -> RoundDetails | None:
+    """Everything about one round of the run."""
+    found = shown.run.round(index)
+    return None if found is None else round_details(found[0], index, shown.profile, found[1])
 
 
 def selected_round(info: TimelineInfo) -> int | None:
@@ -213,3 +273,40 @@ def _open_round(index: int | None) -> None:
 def _pinned() -> dict[str, object]:
     """The run by name: a round or a range belongs to it, not to whatever is newest tomorrow."""
     return {} if ui_state.get("corpus") else {"run": st.session_state.get("timeline:run")}
+
+
+def aligned(workspace: Workspace, shown: Chosen) -> None:
+    """Another run of the same recording under this one, and where the faster one won."""
+    if shown.row is None or shown.timeline.empty is not None:
+        return
+    st.subheader("Beside another run", anchor=False, help=HELP["aligned"])
+    others = {row.run_id: row for row in same_work(workspace, shown.row, LISTED)}
+    if not others:
+        ui.sentence("No other run of the same recording is in the store; run another method on it to compare.")
+        ui.link(ui.REQUEST, "Run another method", icon=":material/mic:")
+        return
+
+    def label(run_id: str) -> str:
+        if not run_id:
+            return "none"
+        return run_label(row_as_json(others[run_id]) | {"created_at": others[run_id].created_at})
+
+    left, right = st.columns([8, 3], vertical_alignment="bottom")
+    with left:
+        chosen = ui_state.one_of(st.selectbox, "with", "Compare with", ["", *others], "", format_func=label)
+    with right:
+        by = ui_state.one_of(
+            st.segmented_control, "by", "Aligned by", list(BY), BY[0], format_func=lambda name: f"by {name}"
+        )
+    if not chosen:
+        return
+    with ui.guarded():
+        info = aligned_info(shown.timeline, ui_cache.stored_run(workspace, others[chosen]).timeline, by)
+        ui.sentence(info.sentence, muted=False)
+        ui.chart(aligned_figure(info, ui.theme()), "aligned")
+        for note in info.notes:
+            ui.sentence(note)
+        if info.stretches:
+            st.dataframe(info.table, hide_index=True)
+            about = {"first": info.first.run_id, "second": info.second.run_id}
+            ui_export.table(info.table, "aligned", about)

@@ -15,7 +15,7 @@ import hashlib
 import io
 import json
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
@@ -59,13 +59,8 @@ def export_runs(store: Store, where: RunFilter | None = None, file_format: str =
         LogMissingError: the log of a run is gone or was changed.
     """
     where = where or RunFilter()
-    writers: dict[str, tuple[str, Callable[[dict[str, Any], pa.Table], bytes]]] = {
-        "csv": ("text/csv", _csv),
-        "parquet": ("application/vnd.apache.parquet", _parquet),
-        "json": ("application/json", _json),
-    }
-    if file_format != "ndjson" and file_format not in writers:
-        raise unknown_name("export format", file_format, ["ndjson", *writers])
+    if file_format != "ndjson" and file_format not in TABLE_FORMATS:
+        raise unknown_name("export format", file_format, ["ndjson", *TABLE_FORMATS])
     if table not in TABLES:
         raise unknown_name("table", table, list(TABLES))
     about = {
@@ -76,9 +71,32 @@ def export_runs(store: Store, where: RunFilter | None = None, file_format: str =
     }
     if file_format == "ndjson":
         return _logs(store, where, about)
-    mime, write = writers[file_format]
+    mime, write = TABLE_FORMATS[file_format]
     rows = _runs(store, where) if table == "runs" else _rounds(store, where)
     return Export(f"as2d-{table}.{file_format}", mime, write(about, rows))
+
+
+def table_file(rows: pa.Table, name: str, filters: Mapping[str, Any], file_format: str = "csv") -> Export:
+    """Rows that were worked out from runs, as one file in the same formats.
+
+    Args:
+        rows: what is shown.
+        name: what the rows are; also the name of the file.
+        filters: what they were made from and with; must be JSON.
+
+    Raises:
+        UnknownNameError: no such format.
+    """
+    if file_format not in TABLE_FORMATS:
+        raise unknown_name("export format", file_format, list(TABLE_FORMATS))
+    about = {
+        "program": "as2d",
+        "table": name,
+        "filters": dict(filters),
+        "exported_at": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    mime, write = TABLE_FORMATS[file_format]
+    return Export(f"as2d-{name}.{file_format}", mime, write(about, rows))
 
 
 def export_file(
@@ -192,3 +210,11 @@ def _json(about: dict[str, Any], rows: pa.Table) -> bytes:
         return json.dumps({"about": about, "rows": rows.to_pylist()}, allow_nan=False).encode()
     except ValueError as error:
         raise QueryError(f"A value cannot be written as JSON ({error}); export as csv or parquet.") from error
+
+
+TABLE_FORMATS: Mapping[str, tuple[str, Callable[[dict[str, Any], pa.Table], bytes]]] = {
+    "csv": ("text/csv", _csv),
+    "parquet": ("application/vnd.apache.parquet", _parquet),
+    "json": ("application/json", _json),
+}
+"""Media type and writer of every format of a table."""

@@ -1,8 +1,11 @@
 """What happened inside one run? The whole record again, or as much of it as a picture can show."""
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from as2d_core.errors import unknown_name
 from as2d_core.protocol import decode
@@ -10,13 +13,26 @@ from as2d_core.records import End, Round, RunHeader, RunRecord
 from datastore.errors import StoreError
 from datastore.lookup import find_run
 from datastore.rows import EVENT_COLUMNS, read_events, unpack
-from datastore.store import Store
+from datastore.store import Reader, Store
 
 PARTS = (*EVENT_COLUMNS, "pieces", "other_events")
 """Lists of a record that can be left out: ``other_events`` are engines, self-tests, samples, trajectories."""
 
 RECORD_S = 120.0
 _ORDER = {part: " ORDER BY ordinal" for part in PARTS if part != "pieces"}
+
+
+@dataclass(frozen=True, slots=True)
+class RunTables:
+    """A run with its many events as Arrow tables, in the columns of ``rows.EVENT_COLUMNS``."""
+
+    record: RunRecord
+    """Everything but spans, rounds, publications and what ``PARTS`` calls other events."""
+    spans: pa.Table
+    rounds: pa.Table
+    publications: pa.Table
+    plain: bool
+    """Whether every event fits its columns; where one does not, only ``load_record`` has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,19 +85,89 @@ def load_record(store: Store, run_id: str, parts: Collection[str] = PARTS) -> Ru
             raise unknown_name("part of a record", part, list(PARTS))
     # One snapshot, so that a run deleted or extended meanwhile is never half of one and half of the other.
     with store.snapshot(RECORD_S) as reader:
-        found = find_run(reader.read, run_id)
-        rows = reader.read(
-            "SELECT header_json, end_json, problems_json, unknown_json FROM runs WHERE run_no = ?", [found.run_no]
+        run_no = find_run(reader.read, run_id).run_no
+        return _record(reader, run_id, run_no, dict.fromkeys(parts, ""))
+
+
+def load_tables(store: Store, run_id: str) -> RunTables:
+    """A run for a picture of all of it: the events that there are many of stay tables.
+
+    Raises:
+        RunNotFoundError: no such run.
+    """
+    with store.snapshot(RECORD_S) as reader:
+        run_no = find_run(reader.read, run_id).run_no
+        record = _record(reader, run_id, run_no, dict.fromkeys(("marks", "telemetry", "pieces"), ""))
+        spans, rounds, publications = (
+            reader.arrow(f"SELECT * EXCLUDE (run_no) FROM {name} WHERE run_no = ? ORDER BY ordinal", [run_no])  # noqa: S608
+            for name in ("spans", "rounds", "publications")
         )
-        tables = {
-            part: reader.arrow(f"SELECT * FROM {part} WHERE run_no = ?{_ORDER.get(part, '')}", [found.run_no])  # noqa: S608
-            for part in parts
+    return RunTables(record, spans, rounds, publications, all(map(_plain, (spans, rounds, publications))))
+
+
+def load_round(store: Store, run_id: str, index: int) -> tuple[RunRecord, int] | None:
+    """What one round needs to be told: the rounds around it, its spans, the batches behind its candidates.
+
+    Earlier rounds go back to the last one that committed a token, later ones to the first that had passed all of its
+    candidates.
+
+    Returns:
+        The record with these events only, and how many rounds the run has; ``None`` when it has no such round.
+
+    Raises:
+        RunNotFoundError: no such run.
+    """
+    with store.snapshot(RECORD_S) as reader:
+        run_no = find_run(reader.read, run_id).run_no
+        found = reader.read(
+            "SELECT ordinal, coalesce(list_min(move_before), cursor_before), "
+            "coalesce(list_max(move_after), cursor_before) + proposed FROM rounds "
+            "WHERE run_no = ? AND round = ? ORDER BY ordinal LIMIT 1",
+            [run_no, index],
+        )
+        if not found:
+            return None
+        ordinal, low, high = found[0]
+        first, last, total = reader.read(
+            "SELECT coalesce(max(ordinal) FILTER (ordinal < ? AND len(committed) > 0), 0), "
+            "coalesce(min(ordinal) FILTER (ordinal > ? AND cursor_before >= ?), max(ordinal)), count(*) "
+            "FROM rounds WHERE run_no = ?",
+            [ordinal, ordinal, high, run_no],
+        )[0]
+        parts = {
+            "marks": "",
+            "pieces": "",
+            "rounds": f" AND ordinal BETWEEN {int(first)} AND {int(last)}",
+            "spans": f" AND round = {int(index)}",
+            "publications": f" AND start_offset < {int(high)} AND start_offset + len(tokens) > {int(low)}",
         }
+        return _record(reader, run_id, run_no, parts), int(total)
+
+
+def _plain(table: pa.Table) -> bool:
+    """Whether no event stands as JSON for want of fitting, and none lacks a value that a picture needs."""
+    needed = ("lane", "work", "start_ns", "end_ns", "operations", "time_ns", "start_offset", "proposed", "accepted")
+    moves = [table[name] for name in ("move_before", "move_after") if name in table.column_names]
+    odd = any(pc.any(pc.less(pc.list_flatten(column), 0)).as_py() for column in moves)
+    gaps = any(table[name].null_count for name in (*needed, *_ROUND_NEEDS) if name in table.column_names)
+    return table["raw_json"].null_count == len(table) and not gaps and not odd
+
+
+_ROUND_NEEDS = ("width", "visible", "cursor_before", "origins", "width_reason", "committed", "move_after", "tokens")
+
+
+def _record(reader: Reader, run_id: str, run_no: int, parts: Mapping[str, str]) -> RunRecord:
+    """Header and end of a run with some of its events: the names of ``PARTS`` and a condition for each."""
+    rows = reader.read("SELECT header_json, end_json, problems_json, unknown_json FROM runs WHERE run_no = ?", [run_no])
+    tables = {
+        part: reader.arrow(f"SELECT * FROM {part} WHERE run_no = ?{more}{_ORDER.get(part, '')}", [run_no])  # noqa: S608
+        for part, more in parts.items()
+    }
     header_json, end_json, problems_json, unknown_json = rows[0]
     header = decode(unpack(header_json))
     end = None if end_json is None else decode(unpack(end_json))
     if not isinstance(header, RunHeader) or not (end is None or isinstance(end, End)):
-        raise StoreError(f"The header of run {found.run_id!r} cannot be read; run 'as2d store rebuild'.")
+        raise StoreError(f"The header of run {run_id!r} cannot be read; run 'as2d store rebuild'.")
     record = RunRecord(header)
     for name, table in tables.items():
         if name in EVENT_COLUMNS:

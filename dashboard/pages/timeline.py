@@ -1,10 +1,10 @@
 import streamlit as st
 
 from dashboard import ui, ui_state, ui_timeline
-from dashboard.views.account import account_figure, account_info
+from dashboard.views.account import account_figure, account_of_work
 from dashboard.views.energy import energy_info
+from dashboard.views.figure_help import HELP
 from dashboard.views.heading import heading_html, heading_info
-from dashboard.views.rounds import round_details
 from dashboard.views.rounds_html import round_details_html
 from dashboard.views.theme import STRIP_CONFIG
 from dashboard.views.timeline import overview_figure, timeline_figure
@@ -19,7 +19,7 @@ heading, files = st.columns([7, 2], vertical_alignment="center")
 heading.html(heading_html(heading_info(info, shown.target_only_tps), theme))
 with files.container(horizontal=True, horizontal_alignment="right"):
     st.download_button("Log", shown.log, f"{info.run_id}.ndjson", "application/x-ndjson", icon=":material/download:")
-    ui_timeline.trace_button(shown.record)
+    ui_timeline.trace_button(shown.run)
     if not ui_state.get("corpus"):
         ui.link(ui.REPORTS, "Report", icon=":material/description:", template="run", runs=info.run_id)
 
@@ -31,26 +31,37 @@ ui.chart(
     on_range=lambda low, high: ui_timeline.show_window((low, high)),
 )
 ui_timeline.zoom_buttons(info)
-ui.chart(timeline_figure(info, theme, window, selected), "detail", on_click=ui_timeline.clicked(info))
+part = ui_timeline.part(info)
+figure = timeline_figure(info, theme, window, selected, part=part)
+ui.chart(figure, "detail", on_click=ui_timeline.clicked(info))
+ui_timeline.follow_zoom(info)
+ui_timeline.part_details(info, part)
 ui_timeline.send_button(workspace, info, "timeline", window, selected)
 
 if selected is None:
     ui.sentence("Click a round to see its candidates, what became of them, and why it was as wide as it was.")
 else:
-    details = round_details(shown.record, selected, shown.profile)
+    details = ui_timeline.round_details_of(shown, selected)
     with st.container(border=True):
         st.html("" if details is None else round_details_html(details, theme))
         ui_timeline.round_buttons(info, selected)
 
-account = account_info(shown.record)
-ui.chart(account_figure(account, theme), "account", config=STRIP_CONFIG)
+st.subheader("T = D + V \N{MINUS SIGN} O + H", anchor=False, help=HELP["account"])
+account = account_of_work(info.work, complete=info.status in ("eos", "capped"))
+ui.chart(
+    account_figure(account, theme, None if part is None else part.name),
+    "account",
+    config=STRIP_CONFIG,
+    on_click=ui_timeline.pick_part,
+)
 ui_timeline.send_button(workspace, info, "account")
 if account.empty is None:
     ui.sentence(account.equation, muted=False)
     ui.sentence(f"{account.sentence} {account.bound_sentence}")
 
-energy = energy_info(shown.record)
+energy = energy_info(shown.run.outline)
 if energy is not None:
     ui.sentence(energy.text)
 
-ui_timeline.words(shown.record)
+ui_timeline.words(shown.run)
+ui_timeline.aligned(workspace, shown)

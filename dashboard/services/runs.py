@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from as2d_core.records import RunRecord
+from as2d_core.records import METHODS, RunRecord
 from dashboard.services.workspace import Workspace
 from datastore import annotations, export, queries, recycling, timeline
 from datastore.annotations import Annotations
@@ -96,6 +96,38 @@ def load_record(workspace: Workspace, run_id: str, parts: Collection[str] = time
         RunNotFoundError: no such run.
     """
     return timeline.load_record(workspace.store, run_id, parts)
+
+
+def same_work(workspace: Workspace, row: RunRow, limit: int = 200) -> list[RunRow]:
+    """Other runs of the same audio and view that decode, the newest first."""
+    if row.audio_sha256 is None:
+        return []
+    where = RunFilter(methods=METHODS, windows=() if row.window_id is None else (row.window_id,))
+    view = (row.audio_sha256, row.view_start_s, row.view_end_s)
+    found = queries.list_runs(workspace.store, where, limit=limit)
+    return [
+        other
+        for other in found
+        if other.run_id != row.run_id and (other.audio_sha256, other.view_start_s, other.view_end_s) == view
+    ]
+
+
+def load_tables(workspace: Workspace, run_id: str) -> timeline.RunTables:
+    """A run with its many events as tables, for a picture of all of it.
+
+    Raises:
+        RunNotFoundError: no such run.
+    """
+    return timeline.load_tables(workspace.store, run_id)
+
+
+def load_round(workspace: Workspace, run_id: str, index: int) -> tuple[RunRecord, int] | None:
+    """What one round needs to be told, and how many rounds the run has.
+
+    Raises:
+        RunNotFoundError: no such run.
+    """
+    return timeline.load_round(workspace.store, run_id, index)
 
 
 # -- what people write ------------------------------------------------------------------------------

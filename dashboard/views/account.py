@@ -7,7 +7,18 @@ import plotly.graph_objects as go
 from as2d_core.accounting import TimeAccount, summarise
 from as2d_core.records import RunRecord
 from dashboard.views import numbers, text
-from dashboard.views.theme import FONT_PX, SMALL_PX, Theme, axis, base_layout, caption, empty_layout, lane_name
+from dashboard.views.parts import PARTS, Work, length_ns
+from dashboard.views.theme import (
+    FONT_PX,
+    SMALL_PX,
+    Theme,
+    axis,
+    base_layout,
+    caption,
+    empty_layout,
+    keep_look,
+    lane_name,
+)
 from dashboard.views.timeline_overview import LEFT_PX, RIGHT_PX
 
 
@@ -86,8 +97,19 @@ class AccountInfo:
 
 def account_info(record: RunRecord) -> AccountInfo:
     """Account for a run, complete or not."""
-    summary = summarise(record)
-    whole = summary.account
+    return account_of(summarise(record).account, complete=record.status in ("eos", "capped"))
+
+
+def account_of_work(work: Work | None, *, complete: bool) -> AccountInfo:
+    """Account for a run whose spans were merged already; ``None``: decoding never began."""
+    if work is None:
+        return account_of(None, complete=complete)
+    draft, verify, overlap, idle = (length_ns(work.part(name)) for name in PARTS)
+    return account_of(TimeAccount(work.total_ns, draft, verify, overlap, idle), complete=complete)
+
+
+def account_of(whole: TimeAccount | None, *, complete: bool) -> AccountInfo:
+    """Lay an account out; ``complete``: whether the run reached the end of its output."""
     if whole is None or whole.total_ns <= 0:
         return AccountInfo(
             0.0, 0.0, 0.0, 0.0, 0.0, 0.0, complete=False, parts=(), empty="There is no decoding time yet."
@@ -99,7 +121,7 @@ def account_info(record: RunRecord) -> AccountInfo:
         overlap_ms=whole.overlap_ns / 1e6,
         idle_ms=whole.idle_ns / 1e6,
         bound_ms=whole.bound_ns / 1e6,
-        complete=record.status in ("eos", "capped"),
+        complete=complete,
         parts=_parts(whole),
     )
 
@@ -120,21 +142,25 @@ def _parts(whole: TimeAccount) -> tuple[Part, ...]:
 _ROWS = {"D": (0.55, 0.9), "V": (-0.55, 0.9), "H": (0.0, 2.0)}
 """Middle and height of each part's bar; O is the stretch where both rows are filled, and gets a bracket."""
 
-_SHORT = {"D": "drafter", "V": "target", "H": "neither"}
+SHORT = {"D": "drafter", "V": "target", "O": "both", "H": "neither"}
+"""Who works in each part."""
 
 
-def account_figure(info: AccountInfo, theme: Theme) -> go.Figure:
-    """Two rows as long as T: the drafter's time above the target's, a bracket where both work, grey where neither."""
+def account_figure(info: AccountInfo, theme: Theme, selected: str | None = None) -> go.Figure:
+    """Two rows as long as T: the drafter's time above the target's, a bracket where both work, grey where neither.
+
+    A click gives ``customdata = [name of the part]``; the ``selected`` part is outlined.
+    """
     if info.empty is not None:
         return go.Figure(layout=empty_layout(theme, text.escape(info.empty)))
     figure = go.Figure(layout=_layout(info, theme))
     for part in info.parts:
         if part.name in _ROWS:
-            figure.add_trace(_bar(part, info.total_ms, theme))
+            figure.add_trace(_bar(part, info.total_ms, theme, outlined=part.name == selected))
     return figure
 
 
-def _bar(part: Part, total_ms: float, theme: Theme) -> go.Bar:
+def _bar(part: Part, total_ms: float, theme: Theme, *, outlined: bool) -> go.Bar:
     middle, height = _ROWS[part.name]
     shown = f"{part.name} {numbers.whole_ms(part.length_ms)}"
     return go.Bar(
@@ -144,8 +170,10 @@ def _bar(part: Part, total_ms: float, theme: Theme) -> go.Bar:
         x=[part.length_ms],
         y=[middle],
         width=[height],
-        marker={"color": theme.role(part.role), "line": {"width": 0}},
-        text=[f"{shown}, {_SHORT[part.name]}"],
+        marker={"color": theme.role(part.role), "line": {"width": 2 if outlined else 0, "color": theme.text}},
+        customdata=[[part.name]],
+        **keep_look(theme.background),
+        text=[f"{shown}, {SHORT[part.name]}"],
         textposition="inside",
         insidetextanchor="middle",
         textangle=0,

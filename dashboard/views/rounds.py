@@ -78,8 +78,13 @@ class RoundDetails:
         return None if not self.profile_cost_ms else (self.target_ms / self.profile_cost_ms - 1) * 100
 
 
-def round_details(record: RunRecord, index: int, profile: Profile | None = None) -> RoundDetails | None:
-    """Everything about the round with that index; ``None`` when the record does not hold it."""
+def round_details(
+    record: RunRecord, index: int, profile: Profile | None = None, total: int | None = None
+) -> RoundDetails | None:
+    """Everything about the round with that index; ``None`` when the record does not hold it.
+
+    ``total`` is the number of rounds of the run, where the record holds only some of them.
+    """
     row = next((i for i, item in enumerate(record.rounds) if item.index == index), None)
     if row is None:
         return None
@@ -96,7 +101,7 @@ def round_details(record: RunRecord, index: int, profile: Profile | None = None)
     )
     return RoundDetails(
         index=index,
-        total=len(record.rounds),
+        total=len(record.rounds) if total is None else total,
         start_ms=(item.start_ns - origin) / 1e6,
         end_ms=(item.end_ns - origin) / 1e6,
         width=item.width,

@@ -11,6 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dashboard.views import numbers, text
+from dashboard.views.parts import PartInfo
 from dashboard.views.telemetry import Series
 from dashboard.views.theme import (
     SMALL_PX,
@@ -20,17 +21,20 @@ from dashboard.views.theme import (
     base_layout,
     caption,
     empty_layout,
+    faded,
     keep_look,
     lane_name,
 )
-from dashboard.views.timeline_detail import MAX_BARS, MAX_LINE_POINTS, Bars, Detail, detail, thinned
+from dashboard.views.timeline_detail import MAX_BARS, MAX_LINE_POINTS, Bars, Detail, detail, merged_starts, thinned
 from dashboard.views.timeline_info import Floats, TimelineInfo, timeline_info
 from dashboard.views.timeline_overview import LEFT_PX, RIGHT_PX, overview_figure
 
 __all__ = ["TimelineInfo", "overview_figure", "timeline_figure", "timeline_info"]
 
 TOP_PX, BOTTOM_PX, NOTE_PX = 46, 56, 18
-TARGET_PX, BUFFER_PX, DRAFTER_PX, SENSOR_PX, GAP_PX = 92, 58, 34, 40, 22
+TARGET_PX, BUFFER_PX, DRAFTER_PX, SENSOR_PX, GAP_PX, PART_PX = 92, 58, 34, 40, 22, 26
+MAX_PART_BARS = 600
+"""Bars that point out a part of T, in its own lane and through the others together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,7 @@ def timeline_figure(
     window: tuple[float, float] | None = None,
     selected: int | None = None,
     max_bars: int = MAX_BARS,
+    part: PartInfo | None = None,
 ) -> go.Figure:
     """Draw a window of a run (ms from decode start; ``None``: the whole run).
 
@@ -68,11 +73,12 @@ def timeline_figure(
         window: what to show; a run with few rounds is drawn whole, so that it can be panned.
         selected: index of the round to outline.
         max_bars: bars to draw at most; neighbours are merged when there are more.
+        part: one part of T, whose stretches are pointed out in all lanes.
     """
     if info.empty is not None:
         return go.Figure(layout=empty_layout(theme, text.label(info.empty, 160)))
-    shown = detail(info, window, max_bars)
-    lanes = _lanes(info, shown)
+    shown = detail(info, window, max_bars if part is None else max_bars - MAX_PART_BARS)
+    lanes = _lanes(info, shown, part)
     total = max(lane.top for lane in lanes.values()) + 6
     figure = go.Figure(layout=_layout(info, theme, shown, lanes, total))
     figure.add_traces(
@@ -86,6 +92,8 @@ def timeline_figure(
         figure.add_traces(_arrows(shown, lanes, theme))
     for series in info.telemetry:
         figure.add_trace(_sensor(series, lanes[series.name], theme))
+    if part is not None and len(part.begin_ms):
+        figure.add_traces(_part(part, shown, lanes, theme))
     figure.update_layout(shapes=_shapes(info, theme, lanes, selected))
     figure.update_layout(annotations=_annotations(info, theme, shown, lanes, total))
     return figure
@@ -116,7 +124,32 @@ def bar_trace(bars: Bars, lane: Lane, theme: Theme, crowd: int) -> go.Bar:
     )
 
 
-def _lanes(info: TimelineInfo, shown: Detail) -> dict[str, Lane]:
+def _part(part: PartInfo, shown: Detail, lanes: dict[str, Lane], theme: Theme) -> list[go.Bar]:
+    """The stretches of a part of T: solid in a lane of their own, pale through all lanes; close ones are merged."""
+    low, high = shown.window_ms
+    rows = np.flatnonzero((part.end_ms > low) & (part.begin_ms < high))
+    starts = merged_starts(len(rows), MAX_PART_BARS // 2)
+    if not len(starts):
+        return []
+    stops = np.append(starts[1:], len(rows)) - 1
+    begin, end = part.begin_ms[rows][starts], part.end_ms[rows][stops]
+    share = np.add.reduceat(part.end_ms[rows] - part.begin_ms[rows], starts) / np.maximum(end - begin, 1e-9)
+    merged = stops - starts + 1
+    hover = [
+        f"<b>{part.name}</b> {a:,.1f} to {b:,.1f} ms ({numbers.duration((b - a) * s)})"
+        + (f"<br>{n} pieces merged" if n > 1 else "")
+        for a, b, s, n in zip(begin.tolist(), end.tolist(), share.tolist(), merged.tolist(), strict=True)
+    ]
+    lane, low_y = lanes["part"], min(other.bottom for other in lanes.values())
+    common = {"x": begin, "width": end - begin, "offset": 0, **keep_look()}
+    solid = go.Bar(name=f"part:{part.name}", base=lane.bottom, y=share * lane.height, hovertext=hover, **common)
+    solid.update(marker={"color": theme.text, "line": {"width": 0}}, hoverinfo="text")
+    pale = go.Bar(name="part:band", base=low_y, y=np.full(len(begin), lane.bottom - low_y), hoverinfo="skip", **common)
+    pale.update(marker={"color": [faded(theme.text, 0.16 * s) for s in share.tolist()], "line": {"width": 0}})
+    return [pale, solid]
+
+
+def _lanes(info: TimelineInfo, shown: Detail, part: PartInfo | None = None) -> dict[str, Lane]:
     """Lanes from the bottom up; only those the run has something for."""
     lanes: dict[str, Lane] = {}
     bottom = 0.0
@@ -137,6 +170,13 @@ def _lanes(info: TimelineInfo, shown: Detail) -> dict[str, Lane]:
         add("buffer", name, caption, BUFFER_PX, 0.0, max(peak, info.cap or 0, 1.0))
     caption = "accepted / proposed" if info.drafts else "one token a step"
     add("target", "Target", caption, TARGET_PX)
+    if part is not None:
+        add(
+            "part",
+            part.name,
+            {"D": "drafting", "V": "verifying", "O": "both at once"}.get(part.name, "neither"),
+            PART_PX,
+        )
     return lanes
 
 

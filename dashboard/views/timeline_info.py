@@ -4,15 +4,17 @@ Built with numpy, so that a run of 200,000 spans is ready in about a second. All
 start (the end of both prefills); what lies before it is negative.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from as2d_core.accounting import boundaries, summarise
-from as2d_core.records import OPERATIONS, RunRecord
-from dashboard.views import moves, numbers, telemetry
+from as2d_core.accounting import summarise
+from as2d_core.records import METHODS, OPERATIONS, RunRecord
+from dashboard.views import numbers, telemetry
+from dashboard.views.parts import Work, work_of
+from dashboard.views.run_columns import Lists, RunColumns, columns_of_record, limits
 from dashboard.views.theme import method_name
 
 Floats = NDArray[np.float64]
@@ -43,7 +45,7 @@ class RoundColumns:
     chain_start: Ints
     """Index of the first candidate behind the aligned cursor."""
     reasons: tuple[str, ...]
-    tokens: tuple[tuple[int, ...], ...]
+    tokens: Lists
 
     def __len__(self) -> int:
         return len(self.index)
@@ -81,6 +83,15 @@ class PublicationColumns:
         return len(self.time_ms)
 
 
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What a run achieved. ``None`` is "n/a"."""
+
+    tps: float | None
+    tokens: int
+    elapsed_ms: float | None
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class TimelineInfo:
     """A whole run, ready to be drawn. ``empty`` is the reason when there is nothing to draw."""
@@ -116,6 +127,8 @@ class TimelineInfo:
     pieces: Mapping[int, bytes]
     notes: tuple[str, ...]
     """Sentences (plain text) about what is missing or unusual."""
+    work: Work | None
+    """When drafter and target worked; ``None`` where decoding never began."""
     empty: str | None = None
     virtual: bool = False
     """Whether it ran on a virtual phone."""
@@ -133,22 +146,30 @@ class TimelineInfo:
 
 def timeline_info(record: RunRecord) -> TimelineInfo:
     """Turn a run, complete or not, into columns. Nothing is left out and nothing is made up."""
-    limits = boundaries(record)
-    origin = limits[0] if limits is not None else 0
     summary = summarise(record)
+    figures = Figures(summary.tps, summary.committed_tokens, summary.elapsed_ms)
+    return timeline_of(record, columns_of_record(record), figures)
+
+
+def timeline_of(record: RunRecord, columns: RunColumns, figures: Figures) -> TimelineInfo:
+    """The same of a run whose spans, rounds and publications come as columns.
+
+    Args:
+        record: header, marks, readings and end; its other events are not looked at.
+        columns: the other events.
+        figures: what the run achieved.
+    """
+    bounds = limits(record, columns)
+    origin = bounds[0] if bounds is not None else 0
     request = record.request
-    spans = record.spans
-    n = len(spans)
-    start = np.fromiter((s.start_ns for s in spans), np.int64, n) - origin
-    end = np.fromiter((s.end_ns for s in spans), np.int64, n) - origin
-    row = np.fromiter((s.round if isinstance(s.round, int) else -1 for s in spans), np.int64, n)
-    on_target = np.fromiter((s.lane == "target" for s in spans), np.bool_, n)
-    rounds, known = _rounds(record, origin, start[on_target], end[on_target], row[on_target])
+    start, end = columns.span_start_ns - origin, columns.span_end_ns - origin
+    on_target = columns.span_target
+    rounds, known = _rounds(columns, origin)
     before = on_target & (start < 0) & (end <= 0)
     orphan = on_target & ~before
     orphan[np.flatnonzero(on_target)[known]] = False
-    publications = _publications(record, origin, rounds)
-    drafting = _select(record, start, end, ~on_target)
+    publications = _publications(columns, origin, rounds)
+    drafting = _select(columns, origin, ~on_target)
     derived = len(drafting) == 0 and len(publications) > 0
     if derived:
         drafting = _between(publications)
@@ -167,13 +188,13 @@ def timeline_info(record: RunRecord) -> TimelineInfo:
         clock=record.header.clock,
         emulated=request.drafter_pace_ms is not None,
         status=record.status,
-        tps=summary.tps,
-        tokens=summary.committed_tokens,
-        end_ms=(limits[1] - limits[0]) / 1e6 if limits is not None else 0.0,
-        eos_ms=(eos.time_ns - origin) / 1e6 if eos is not None and limits is not None else None,
+        tps=figures.tps,
+        tokens=figures.tokens,
+        end_ms=(bounds[1] - bounds[0]) / 1e6 if bounds is not None else 0.0,
+        eos_ms=(eos.time_ns - origin) / 1e6 if eos is not None and bounds is not None else None,
         rounds=rounds,
-        target_before=_select(record, start, end, before),
-        target_orphans=_select(record, start, end, orphan),
+        target_before=_select(columns, origin, before),
+        target_orphans=_select(columns, origin, orphan),
         drafting=drafting,
         drafting_derived=derived,
         publications=publications,
@@ -181,23 +202,21 @@ def timeline_info(record: RunRecord) -> TimelineInfo:
         cap_label="" if cap is None else f"{_SERIAL_CAPS.get(request.method, 'b')} = {cap}",
         telemetry=telemetry.series(record.telemetry, origin),
         pieces=record.pieces,
-        notes=_notes(record, rounds, derived, summary.elapsed_ms),
-        empty=None if limits is not None else _never_began(record),
+        notes=_notes(record, len(rounds), derived, figures.elapsed_ms),
+        work=None if bounds is None or request.method not in METHODS else work_of(columns, *bounds),
+        empty=None if bounds is not None else _never_began(record),
         virtual=bool(record.header.device.get("virtual")),
     )
 
 
-def _rounds(record: RunRecord, origin: int, start: Ints, end: Ints, row: Ints) -> tuple[RoundColumns, Flags]:
+def _rounds(columns: RunColumns, origin: int) -> tuple[RoundColumns, Flags]:
     """Columns of the rounds, and which target spans belong to one of them."""
-    items = record.rounds
-    n = len(items)
-
-    def column(values: Sequence[int]) -> Ints:
-        return np.array(values, np.int64).reshape(n)
-
-    index = column([r.index for r in items])
-    boundary = column([r.start_ns for r in items]) - origin
-    finish = column([r.end_ns for r in items]) - origin
+    n = len(columns.round_index)
+    index = columns.round_index
+    boundary, finish = columns.round_start_ns - origin, columns.round_end_ns - origin
+    on_target = columns.span_target
+    start, end = columns.span_start_ns[on_target] - origin, columns.span_end_ns[on_target] - origin
+    row = columns.span_round[on_target]
     first, last = np.full(n, np.iinfo(np.int64).max), np.full(n, np.iinfo(np.int64).min)
     order = np.argsort(index, kind="stable")
     at = np.searchsorted(index[order], row) if n else np.zeros(len(row), np.int64)
@@ -208,47 +227,40 @@ def _rounds(record: RunRecord, origin: int, start: Ints, end: Ints, row: Ints) -
     np.maximum.at(last, where, end[known])
     bare = first > last
     first, last = np.where(bare, boundary, first), np.where(bare, finish, last)
-    chain_start = column([moves.chain_start(r) for r in items])
-    visible = column([r.visible for r in items])
-    proposed = column([r.proposed for r in items])
-    accepted = np.minimum(column([r.accepted for r in items]), proposed)
-    columns = RoundColumns(
+    rounds = RoundColumns(
         index=index,
         start_ms=first / 1e6,
         end_ms=last / 1e6,
         boundary_ms=boundary / 1e6,
-        width=column([r.width for r in items]),
-        proposed=proposed,
-        accepted=accepted,
-        reused=np.minimum(column([r.origins.count("r", 0, r.accepted) if r.origins else 0 for r in items]), accepted),
-        committed=column([len(r.committed) for r in items]),
-        ready=np.maximum(visible - chain_start, 0),
-        chain_start=chain_start,
-        reasons=tuple(r.width_reason for r in items),
-        tokens=tuple(r.committed for r in items),
+        width=columns.width,
+        proposed=columns.proposed,
+        accepted=columns.accepted,
+        reused=columns.reused,
+        committed=columns.committed.lengths,
+        ready=np.maximum(columns.visible - columns.chain_start, 0),
+        chain_start=columns.chain_start,
+        reasons=columns.reasons,
+        tokens=columns.committed,
     )
-    return columns, known
+    return rounds, known
 
 
-def _select(record: RunRecord, start: Ints, end: Ints, mask: Flags) -> SpanColumns:
+def _select(columns: RunColumns, origin: int, mask: Flags) -> SpanColumns:
     chosen = np.flatnonzero(mask)
-    chosen = chosen[np.argsort(start[chosen], kind="stable")]
-    spans = [record.spans[i] for i in chosen]
+    chosen = chosen[np.argsort(columns.span_start_ns[chosen], kind="stable")]
+    works = columns.span_works
     return SpanColumns(
-        start_ms=start[chosen] / 1e6,
-        end_ms=end[chosen] / 1e6,
-        operations=np.array([s.operations for s in spans], np.int64).reshape(len(spans)),
-        works=tuple(s.work for s in spans),
+        start_ms=(columns.span_start_ns[chosen] - origin) / 1e6,
+        end_ms=(columns.span_end_ns[chosen] - origin) / 1e6,
+        operations=columns.span_operations[chosen],
+        works=tuple(works[i] for i in chosen.tolist()),
     )
 
 
-def _publications(record: RunRecord, origin: int, rounds: RoundColumns) -> PublicationColumns:
-    batches = record.publications
-    n = len(batches)
-    offset = np.array([b.offset for b in batches], np.int64).reshape(n)
-    count = np.array([len(b.tokens) for b in batches], np.int64).reshape(n)
+def _publications(columns: RunColumns, origin: int, rounds: RoundColumns) -> PublicationColumns:
+    offset, count = columns.batch_offset, columns.batch_count
     return PublicationColumns(
-        time_ms=(np.array([b.time_ns for b in batches], np.int64).reshape(n) - origin) / 1e6,
+        time_ms=(columns.batch_time_ns - origin) / 1e6,
         offset=offset,
         count=count,
         first_use=_first_use(offset, count, rounds),
@@ -294,9 +306,9 @@ def _never_began(record: RunRecord) -> str:
     return "Decoding never began: the record holds no decode start."
 
 
-def _notes(record: RunRecord, rounds: RoundColumns, derived: bool, elapsed_ms: float | None) -> tuple[str, ...]:
+def _notes(record: RunRecord, rounds: int, derived: bool, elapsed_ms: float | None) -> tuple[str, ...]:
     notes = []
-    reached = numbers.counted(len(rounds), "round")
+    reached = numbers.counted(rounds, "round")
     if elapsed_ms is not None:
         reached += f", {numbers.duration(elapsed_ms)} of decoding"
     if record.status == "incomplete":

@@ -12,7 +12,7 @@ from as2d_core.protocol import read_run
 from datastore.errors import RunNotFoundError
 from datastore.ingest import ingest_run
 from datastore.store import Store
-from datastore.timeline import load_record, rounds_between, span_range, spans_between
+from datastore.timeline import load_record, load_round, load_tables, rounds_between, span_range, spans_between
 
 SPANS = [
     sample_runs.Span(
@@ -97,3 +97,35 @@ def test_a_record_that_is_loaded_while_its_run_is_replaced_is_one_or_the_other(s
         ingest_run(store, sample())
         assert reader.read("SELECT count(*) FROM rounds") == before
     assert load_record(store, "run-1") == read_run(sample())
+
+
+def test_tables_hold_every_event_of_the_record(long_run):
+    tables, record = load_tables(long_run, "long"), load_record(long_run, "long")
+    assert tables.plain
+    assert len(tables.spans) == len(record.spans)
+    assert len(tables.rounds) == len(record.rounds)
+    assert tables.publications["start_offset"].to_pylist() == [batch.offset for batch in record.publications]
+    assert tables.record.marks == record.marks
+    assert tables.record.pieces == record.pieces
+    assert (tables.record.status, tables.record.rounds) == (record.status, [])
+
+
+def test_tables_say_when_an_event_does_not_fit_them(tmp_path, store):
+    strange = sample_runs.Span("target", "verify", 1, 2, 500.5)
+    ingest_run(store, sample_runs.write_run(tmp_path, "odd", [*sample_runs.events(), strange]))
+    assert not load_tables(store, "odd").plain
+
+
+def test_a_round_comes_with_what_it_needs_and_no_more(long_run):
+    record = load_record(long_run, "long")
+    part, total = load_round(long_run, "long", record.rounds[0].index)
+    assert total == len(record.rounds)
+    assert part.rounds[0] == record.rounds[0]
+    assert {span.round for span in part.spans} <= {record.rounds[0].index}
+    assert len(part.spans) < len(record.spans)
+
+
+def test_a_round_that_the_run_does_not_have_is_none(long_run):
+    assert load_round(long_run, "long", 4000) is None
+    with pytest.raises(RunNotFoundError):
+        load_round(long_run, "nothing", 0)

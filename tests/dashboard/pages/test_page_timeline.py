@@ -135,3 +135,34 @@ def test_many_runs_fill_the_picker_newest_first(keep, open_page):
     options = open_page("timeline").widget("selectbox", "Run").options
     assert len(options) == 12
     assert options[0].startswith("2026-03-12")
+
+
+def test_a_part_of_the_time_is_pointed_out_in_the_lanes(keep, open_page):
+    keep("a")
+    app = open_page("timeline", run="a", part="O")
+    names = [trace.get("name") for trace in app.charts["detail"]["data"]]
+    assert {"part:O", "part:band"} <= set(names)
+    assert "both work at once" in app.text
+
+
+def test_the_longest_piece_of_a_part_is_one_step_away(keep, open_page):
+    keep("a", method="sd")
+    app = open_page("timeline", run="a", part="D")
+    longest = next(button for button in app.test.button if button.key == "part-0")
+    longest.click()
+    app.run()
+    assert {"from", "to"} <= set(app.state)
+
+
+def test_another_run_of_the_recording_is_laid_under_this_one(keep, open_page):
+    keep("ours")
+    keep("alone", method="target-only")
+    app = open_page("timeline", run="ours", by="token", **{"with": "alone"})
+    assert "was faster by" in app.text
+    assert app.charts["aligned"]["layout"]["xaxis"]["title"]["text"] == "place in the output (tokens)"
+
+
+def test_without_another_run_of_the_recording_the_page_says_so(keep, open_page):
+    keep("ours")
+    keep("other", window="clean_01")
+    assert "No other run of the same recording" in open_page("timeline", run="ours").text

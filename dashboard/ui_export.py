@@ -1,0 +1,52 @@
+"""How does a table of a page leave it? As CSV, Parquet or JSON, with the filters it was made with inside."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import streamlit as st
+
+from dashboard import ui_state
+from datastore.export import TABLE_FORMATS, table_file
+
+LABELS = {"csv": "CSV", "parquet": "Parquet", "json": "JSON"}
+
+
+def table(frame: pd.DataFrame, name: str, about: Mapping[str, Any]) -> None:
+    """Offer what is shown as files.
+
+    Args:
+        frame: the rows.
+        name: of the file, without its suffix.
+        about: what was chosen on the page; it is written into the file.
+    """
+
+    def data(kind: str) -> bytes:
+        return table_file(pa.Table.from_pandas(frame, preserve_index=False), name, about, kind).data
+
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        for kind, (mime, _) in TABLE_FORMATS.items():
+            st.download_button(
+                LABELS[kind],
+                lambda kind=kind: data(kind),
+                f"as2d-{name}.{kind}",
+                mime,
+                icon=":material/download:",
+                key=f"export-{name}-{kind}",
+                help="What is shown, with the filters inside.",
+            )
+
+
+def picture() -> str:
+    """``svg`` or ``png``: what the camera of every figure on this page saves."""
+    return str(
+        ui_state.one_of(
+            st.segmented_control,
+            "picture",
+            "The camera on a figure saves",
+            ["png", "svg"],
+            "png",
+            format_func=str.upper,
+        )
+    )
