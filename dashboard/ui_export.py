@@ -7,7 +7,6 @@ import pandas as pd
 import pyarrow as pa
 import streamlit as st
 
-from dashboard import ui_state
 from datastore.export import TABLE_FORMATS, table_file
 
 LABELS = {"csv": "CSV", "parquet": "Parquet", "json": "JSON"}
@@ -36,17 +35,3 @@ def table(frame: pd.DataFrame, name: str, about: Mapping[str, Any]) -> None:
                 key=f"export-{name}-{kind}",
                 help="What is shown, with the filters inside.",
             )
-
-
-def picture() -> str:
-    """``svg`` or ``png``: what the camera of every figure on this page saves."""
-    return str(
-        ui_state.one_of(
-            st.segmented_control,
-            "picture",
-            "The camera on a figure saves",
-            ["png", "svg"],
-            "png",
-            format_func=str.upper,
-        )
-    )

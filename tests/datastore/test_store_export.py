@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import date
 
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import sample_runs
@@ -15,7 +16,7 @@ import sample_runs
 from as2d_core.errors import UnknownNameError
 from datastore.annotations import add_tag
 from datastore.errors import DiskFullError, ExportError, LogMissingError, StoreFolderError
-from datastore.export import export_file, export_runs
+from datastore.export import export_file, export_runs, table_file
 from datastore.ingest import ingest_run
 from datastore.queries import RunFilter, get_run
 from datastore.recycling import delete_run
@@ -177,3 +178,26 @@ def test_what_somebody_called_a_window_is_no_formula_in_csv(name, tmp_path):
         text = export_runs(store, None, "csv").data.decode()
     row = next(csv.DictReader(io.StringIO(text.split("\n", 1)[1])))
     assert row["window_id"] == f"'{name}"
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "json"])
+def test_rows_that_were_worked_out_carry_what_they_were_made_from(kind):
+    rows = pa.table({"tokens": ["2 to 18"], "won_ms": [61.5]})
+    data = table_file(rows, "aligned", {"first": "run-1"}, kind).data
+    if kind == "parquet":
+        read = pq.read_table(io.BytesIO(data))
+        about, found = json.loads(read.schema.metadata[b"as2d"]), read.to_pylist()
+    elif kind == "json":
+        body = json.loads(data)
+        about, found = body["about"], body["rows"]
+    else:
+        first, *rest = data.decode().splitlines()
+        about = json.loads(first.removeprefix("# "))
+        found = [{"tokens": r["tokens"], "won_ms": float(r["won_ms"])} for r in csv.DictReader(rest)]
+    assert (about["table"], about["filters"]) == ("aligned", {"first": "run-1"})
+    assert found == rows.to_pylist()
+
+
+def test_an_unknown_format_of_a_table_suggests_the_nearest():
+    with pytest.raises(UnknownNameError, match="csv"):
+        table_file(pa.table({"x": [1]}), "x", {}, "cvs")
