@@ -26,7 +26,8 @@ class Thing:
 
 @given(value=VALUES)
 def test_any_value_becomes_json(value):
-    json.loads(json.dumps(plain(value), allow_nan=False))
+    text = json.dumps(plain(value), allow_nan=False)
+    assert json.dumps(json.loads(text)) == text
 
 
 def test_a_figure_that_is_none_is_null_and_not_0():
