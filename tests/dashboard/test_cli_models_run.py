@@ -45,7 +45,7 @@ def test_as2d_gives_the_tokens_of_target_only_and_accounts_for_its_time(run):
     assert (code, out["status"], out["matches_target_only"]) == (0, "eos", True)
     assert out["text"].endswith(".")
     assert out["committed_tokens"] == len(out["tokens"]) == out["rounds"] + out["accepted"] + 1
-    assert 0 < out["accepted"] <= out["proposed"]
+    assert out["accepted"] <= out["proposed"]  # how many are ready in time is the machine's affair
     assert out["D_ms"] + out["V_ms"] - out["O_ms"] + out["H_ms"] == pytest.approx(out["T_ms"], abs=1e-6)
     assert out["O_ms"] > 0
 
@@ -55,6 +55,7 @@ def test_a_file_of_the_user_is_heard(run, tmp_path):
     path.write_bytes(demo_window("clean_01").path.read_bytes())
     code, out = run("--audio", path, "--method", "sd", "--width", 4, "--no-reference")
     assert (code, out["status"], out["matches_target_only"]) == (0, "eos", None)
+    assert 0 < out["accepted"] <= out["proposed"]
     assert out["window_id"].startswith("мой файл.flac (")
     assert out["O_ms"] == 0
 
