@@ -35,7 +35,12 @@ def register(commands: Any) -> None:
     )
     parser.add_argument("--corpus", metavar="ID", help="name of the trajectory set")
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--folder", metavar="DIR", type=Path, help="every WAV, FLAC, OGG and MP3 file below a folder")
+    what.add_argument(
+        "--folder",
+        metavar="DIR",
+        type=Path,
+        help="what its index.json lists, else every WAV, FLAC, OGG and MP3 file below it",
+    )
     what.add_argument("--windows", metavar="ID", nargs="+", help="some bundled windows")
     what.add_argument("--task", metavar="NAME", default="transcribe", help="all bundled windows of a task (default)")
     what.add_argument("--import", dest="import_from", metavar="PATH", type=Path, help="a folder, or a Parquet file")

@@ -8,7 +8,7 @@ import streamlit as st
 
 from as2d_core.audio import MAX_SECONDS
 from as2d_core.errors import As2dError
-from as2d_core.models.demo_catalog import DemoWindow
+from as2d_core.models.window_index import RecordedWindow
 from as2d_core.records import METHODS
 from dashboard import ui, ui_state
 from dashboard.services.audio_inputs import KeptAudio, demo_windows, keep_audio, kept_audio
@@ -54,7 +54,7 @@ def recording(workspace: Workspace) -> RunForm | None:
 
 
 def _bundled() -> RunForm:
-    groups: dict[str, list[DemoWindow]] = defaultdict(list)
+    groups: dict[str, list[RecordedWindow]] = defaultdict(list)
     for window in demo_windows():
         groups[window_group(window)].append(window)
     names = list(groups)

@@ -13,7 +13,7 @@ from typing import Any
 
 from as2d_core.collection.branches import DRAFT_CAP
 from as2d_core.errors import RecordError, TrajectoryError
-from as2d_core.models.demo_catalog import DemoWindow
+from as2d_core.models.window_index import RecordedWindow
 from as2d_core.protocol import read_run
 from as2d_core.records import AudioRef, ModelRef, Request, RunRecord, Trajectory
 from as2d_core.replay.branches import Branches
@@ -25,7 +25,7 @@ OUTPUT_CAP_TOKENS = 320
 
 
 def collection_request(
-    window: DemoWindow,
+    window: RecordedWindow,
     target: ModelRef,
     drafter: ModelRef,
     output_cap_tokens: int = OUTPUT_CAP_TOKENS,
@@ -93,13 +93,13 @@ def assign_splits(windows: Iterable[tuple[str, str, str]], seed: int = SPLIT_SEE
 
 def assemble(
     records: Mapping[str, RunRecord],
-    windows: Sequence[DemoWindow],
+    windows: Sequence[RecordedWindow],
     corpus_id: str,
     language: str = "en",
     note: str = "",
     report: Callable[[str], None] = lambda _: None,
 ) -> TrajectorySet:
-    """Put collected windows together, in the order of ``windows``.
+    """Put collected windows together, in the order of ``windows``; those made for a split stay in it.
 
     Args:
         records: complete ``collect`` runs by window id.
@@ -117,7 +117,9 @@ def assemble(
     settings = {_settings(record) for _, record in found}
     if len(settings) > 1:
         raise TrajectoryError("The collected windows differ in models or settings; collect them again into one folder.")
-    splits = assign_splits((w.window_id, w.group, str(r.request.audio.sha256)) for w, r in found)
+    splits = {w.window_id: w.split for w, _ in found if w.split is not None}
+    undecided = [(w, r) for w, r in found if w.split is None]
+    splits |= assign_splits((w.window_id, w.group, str(r.request.audio.sha256)) for w, r in undecided)
     first = found[0][1]
     target, drafter = first.engines["target"], first.engines["drafter"]
     return TrajectorySet(
@@ -170,7 +172,7 @@ def _branches(item: Trajectory) -> Branches | None:
     )
 
 
-def _window(window: DemoWindow, record: RunRecord, language: str, split: str) -> WindowTrajectory:
+def _window(window: RecordedWindow, record: RunRecord, language: str, split: str) -> WindowTrajectory:
     item = record.trajectories[0]
     drafter = DrafterTrajectory(
         name=item.source,

@@ -1,68 +1,23 @@
 """The bundled pair and its recordings: what makes the main job run with nothing else."""
 
-import json
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from as2d_core.errors import unknown_name
+from as2d_core.models.window_index import RecordedWindow, read_index
 
 FOLDER = Path(__file__).parent / "demo"
 TARGET = FOLDER / "target"
 DRAFTER = FOLDER / "drafter"
 
 
-@dataclass(frozen=True, slots=True)
-class DemoWindow:
-    """One bundled item: a recording, what is asked of it, and what was said."""
-
-    window_id: str
-    path: Path
-    group: str
-    task: str
-    instruction: str
-    reference: str
-    """Transcript, translation or answer that the speech was generated from."""
-    duration_s: float
-
-
 @cache
-def demo_windows() -> tuple[DemoWindow, ...]:
+def demo_windows() -> tuple[RecordedWindow, ...]:
     """All bundled items: 60 transcription windows first, then translations and questions."""
-    index = json.loads((FOLDER / "windows" / "index.json").read_text(encoding="utf-8"))
-    seconds = {item["file"]: item["seconds"] for item in index["windows"]}
-    items = [
-        DemoWindow(
-            Path(item["file"]).stem,
-            FOLDER / "windows" / item["file"],
-            item["group"],
-            item["task"],
-            item["instruction"],
-            item["transcript"],
-            item["seconds"],
-        )
-        for item in index["windows"]
-    ]
-    numbers: dict[str, int] = {}
-    for item in index["tasks"]:
-        stem = f"{Path(item['file']).stem}-{item['task']}"
-        numbers[stem] = numbers.get(stem, 0) + 1
-        suffix = "" if numbers[stem] == 1 else f"-{numbers[stem]}"
-        items.append(
-            DemoWindow(
-                stem + suffix,
-                FOLDER / "windows" / item["file"],
-                item["group"],
-                item["task"],
-                item["instruction"],
-                item["reference"],
-                seconds[item["file"]],
-            )
-        )
-    return tuple(items)
+    return read_index(FOLDER / "windows")
 
 
-def demo_window(window_id: str) -> DemoWindow:
+def demo_window(window_id: str) -> RecordedWindow:
     """One bundled item by its id.
 
     Raises:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from as2d_core.audio import MAX_FILE_BYTES, MAX_SECONDS, read_audio
 from as2d_core.errors import AudioError
-from as2d_core.models.demo_catalog import DemoWindow, demo_window, demo_windows
+from as2d_core.models.demo_catalog import demo_window, demo_windows
+from as2d_core.models.window_index import RecordedWindow
 from as2d_core.reading import read_json
 from datastore.files import remove_quietly, write_durably
 from datastore.locations import Folders
@@ -37,7 +38,7 @@ class KeptAudio:
         return f"{self.name} ({self.sha256[:8]})"
 
 
-def list_windows(task: str | None = None, group: str | None = None) -> list[DemoWindow]:
+def list_windows(task: str | None = None, group: str | None = None) -> list[RecordedWindow]:
     """Bundled windows, of one task or group if asked."""
     return [w for w in demo_windows() if task in (None, w.task) and group in (None, w.group)]
 

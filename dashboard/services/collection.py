@@ -7,10 +7,11 @@ from pathlib import Path
 from as2d_core.audio import read_audio
 from as2d_core.collection.assemble import assemble, collection_request, usable
 from as2d_core.errors import AudioError, RequestError, TrajectoryError
-from as2d_core.models.demo_catalog import DemoWindow, demo_windows
+from as2d_core.models.demo_catalog import demo_windows
 from as2d_core.models.folder import check_pair
+from as2d_core.models.window_index import INDEX, RecordedWindow, read_index
 from as2d_core.protocol import read_run
-from as2d_core.reading import is_folder
+from as2d_core.reading import is_file, is_folder
 from as2d_core.records import ModelRef, Request, RunRecord
 from as2d_core.replay.trajectories import write_corpus
 from as2d_core.replay.windows import TrajectorySet
@@ -31,13 +32,13 @@ class Collection:
     """A collection under way: what is there already, and the job for the rest (``None`` = nothing to do)."""
 
     corpus_id: str
-    windows: tuple[DemoWindow, ...]
+    windows: tuple[RecordedWindow, ...]
     found: dict[str, RunRecord]
     """Windows collected before, with the same models and settings."""
     job: Job | None
 
 
-def bundled_windows(task: str = "transcribe") -> tuple[DemoWindow, ...]:
+def bundled_windows(task: str = "transcribe") -> tuple[RecordedWindow, ...]:
     """Bundled items of one task; translation and question items group by their task.
 
     Raises:
@@ -49,15 +50,17 @@ def bundled_windows(task: str = "transcribe") -> tuple[DemoWindow, ...]:
     return tuple(w for w in demo_windows() if w.task == task)
 
 
-def folder_windows(folder: Path, instruction: str, task: str = "transcribe") -> tuple[DemoWindow, ...]:
-    """Every audio file below a folder as a window; the folder it lies in is its group.
+def folder_windows(folder: Path, instruction: str, task: str = "transcribe") -> tuple[RecordedWindow, ...]:
+    """What a folder's ``index.json`` lists; without one, every audio file below it, grouped by the folder it lies in.
 
     Raises:
         RequestError: there is no such folder, or no audio in it.
-        AudioError: a file cannot be used; names it.
+        AudioError: a file, or the index, cannot be used; names it.
     """
     if not is_folder(folder):
         raise RequestError(f"There is no folder {folder}.")
+    if is_file(folder / INDEX):
+        return read_index(folder.absolute())
     files = sorted(p for p in folder.rglob("*") if p.suffix.lower() in AUDIO_SUFFIXES and p.is_file())
     if not files:
         raise RequestError(f"There is no audio in {folder}; WAV, FLAC, OGG and MP3 files are looked for.")
@@ -70,14 +73,14 @@ def folder_windows(folder: Path, instruction: str, task: str = "transcribe") -> 
             duration_s = read_audio(path).duration_s
         except AudioError as error:
             raise AudioError(str(error).replace(path.name, path.relative_to(folder).as_posix())) from error
-        windows.append(DemoWindow(name, path.absolute(), path.parent.name, task, instruction, "", duration_s))
+        windows.append(RecordedWindow(name, path.absolute(), path.parent.name, task, instruction, "", duration_s))
     return tuple(windows)
 
 
 def start_collection(
     workspace: Workspace,
     corpus_id: str,
-    windows: Sequence[DemoWindow],
+    windows: Sequence[RecordedWindow],
     device_id: str = THIS_COMPUTER,
     target: str | None = None,
     drafter: str | None = None,
@@ -150,7 +153,7 @@ def finish_collection(
 
 
 def _collected(
-    workspace: Workspace, window: DemoWindow, request: Request, target_sha256: str, drafter_sha256: str
+    workspace: Workspace, window: RecordedWindow, request: Request, target_sha256: str, drafter_sha256: str
 ) -> RunRecord | None:
     rows = workspace.store.read(
         "SELECT run_id FROM runs WHERE method = 'collect' AND window_id = ? AND target_sha256 = ? "

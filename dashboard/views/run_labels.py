@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from as2d_core.models.demo_catalog import DemoWindow
+from as2d_core.models.window_index import RecordedWindow
 from as2d_core.profiles.profile import Profile
 from dashboard.views import numbers, text
 from dashboard.views.theme import method_name
@@ -60,13 +60,13 @@ def kind(row: Mapping[str, Any]) -> str:
     return (str(label) if label else numbers.NA) + marks
 
 
-def window_label(window: DemoWindow) -> str:
+def window_label(window: RecordedWindow) -> str:
     """A bundled recording: its name, how long it is, the beginning of what is said."""
     said = text.shortened(window.reference, 70)
     return _one_line(f"{window.window_id}  ·  {window.duration_s:.1f} s  ·  {said}", 120)
 
 
-def window_group(window: DemoWindow) -> str:
+def window_group(window: RecordedWindow) -> str:
     """What a bundled recording is listed under."""
     task = TASK_NAMES.get(window.task, window.task.capitalize())
     return task or GROUP_NAMES.get(window.group, window.group)

@@ -19,7 +19,8 @@ from typing import Any
 
 from as2d_core.calibration.fit import fit_profile
 from as2d_core.errors import RequestError
-from as2d_core.models.demo_catalog import DRAFTER, TARGET, DemoWindow, demo_windows
+from as2d_core.models.demo_catalog import DRAFTER, TARGET, demo_windows
+from as2d_core.models.window_index import RecordedWindow
 from as2d_core.profiles import Profile
 from as2d_core.protocol import parse
 from as2d_core.records import AudioRef, ModelRef, Request, RunRecord
@@ -69,7 +70,7 @@ class Device:
         self._coordinator.close()
 
 
-def calibrate(device: Device, windows: dict[str, DemoWindow], repetitions: int) -> Profile:
+def calibrate(device: Device, windows: dict[str, RecordedWindow], repetitions: int) -> Profile:
     """This computer's profile, measured now."""
     records = []
     for name in CALIBRATION_WINDOWS:
@@ -154,14 +155,14 @@ def choose(profile: Profile, corpus: TrajectorySet) -> Choice:
     return Choice(choices[best].budget, *best)
 
 
-def target_step_ms(device: Device, windows: list[DemoWindow]) -> float:
+def target_step_ms(device: Device, windows: list[RecordedWindow]) -> float:
     """Mean target-only step at the bit-equal width, as decoding really runs."""
     runs = [device.run(request(TARGET_ONLY, window, 0, 0.0, device.widths)) for window in windows]
     calls = [r.call_ns for run in runs for r in run.rounds]
     return sum(calls) / len(calls) / 1e6
 
 
-def check_replay(device: Device, windows: list[DemoWindow]) -> dict[str, list[RunRecord]]:
+def check_replay(device: Device, windows: list[RecordedWindow]) -> dict[str, list[RunRecord]]:
     """As²d b = 7 on some windows: a warm-up, then by turns a run that gives costs and one to check against."""
     arm = Arm("replay check", "as2d", budget=7)
     return {
@@ -173,7 +174,7 @@ def check_replay(device: Device, windows: list[DemoWindow]) -> dict[str, list[Ru
 
 
 def measure(
-    device: Device, rows: list[Arm], windows: list[DemoWindow], repetitions: int, pace_ms: float
+    device: Device, rows: list[Arm], windows: list[RecordedWindow], repetitions: int, pace_ms: float
 ) -> dict[str, dict[str, list[RunRecord]]]:
     """Run all arms on all windows, the order rotated from window to window and turned from repetition to repetition.
 

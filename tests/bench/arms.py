@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from as2d_core.alignment import DEFAULT_SEARCH_WINDOW
-from as2d_core.models.demo_catalog import DRAFTER, TARGET, DemoWindow
+from as2d_core.models.demo_catalog import DRAFTER, TARGET
+from as2d_core.models.window_index import RecordedWindow
 from as2d_core.records import AudioRef, ModelRef, Request
 from as2d_core.replay.grid import DEFAULT_THRESHOLD
 
@@ -72,7 +73,7 @@ def as2d_name(budget: int) -> str:
     return f"As²d b = {budget}"
 
 
-def request(arm: Arm, window: DemoWindow, repetition: int, pace_ms: float, widths: Sequence[int] | None) -> Request:
+def request(arm: Arm, window: RecordedWindow, repetition: int, pace_ms: float, widths: Sequence[int] | None) -> Request:
     """The request of one arm on one window."""
     target = ModelRef(str(TARGET), exact_widths=tuple(widths) if widths else None)
     return Request(

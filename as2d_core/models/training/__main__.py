@@ -39,11 +39,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--steps", type=int, help="train this many steps instead of the plan's")
     parser.add_argument("--threads", type=int, default=2, help="threads of torch, and of espeak-ng for the banks")
     parser.add_argument("--float32", action="store_true", help="no bfloat16 (processors without it are faster so)")
-    parser.add_argument("--split", choices=("development", "validation"), default="validation")
+    parser.add_argument("--split", choices=("development", "validation", "sealed"), default="validation")
     parser.add_argument(
         "--bits", type=int, choices=(8, 16), default=8, help="stored bits of a weight (export, evaluate)"
     )
-    parser.add_argument("--windows", type=int, default=20, help="windows of each group (evaluate)")
+    parser.add_argument("--windows", type=int, default=20, help="windows of each group (evaluate, recordings)")
+    parser.add_argument("--out", type=Path, help="folder for the recordings instead of recordings/SPLIT")
     return parser
 
 

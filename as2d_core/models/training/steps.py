@@ -4,18 +4,29 @@ import argparse
 import json
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from as2d_core.errors import TrainingError
 from as2d_core.models.training.bank import make_bank, planned_utterances
 from as2d_core.models.training.plans import MODELS, SPLIT_SEEDS, TRAINING_BANK, ModelPlan, evaluation_banks
 from as2d_core.models.training.progress import Progress
 
+if TYPE_CHECKING:  # decoding needs MNN, which the steps before it do without
+    from as2d_core.models.training.evaluate import Item
+
 
 def run(options: argparse.Namespace) -> bool:
     """Do what the command line asks; false when a training was stopped before its end."""
     if options.step == "all":
         return _everything(options)
-    steps = {"banks": _banks, "tokenizer": _tokenizer, "train": _train, "export": _export, "evaluate": _evaluate}
+    steps = {
+        "banks": _banks,
+        "tokenizer": _tokenizer,
+        "train": _train,
+        "export": _export,
+        "evaluate": _evaluate,
+        "recordings": _recordings,
+    }
     return steps[options.step](options)
 
 
@@ -39,9 +50,23 @@ def _banks(options: argparse.Namespace) -> bool:
     progress = Progress()
     make_bank(TRAINING_BANK, options.work / "banks" / "training", options.threads, progress)
     for split, seed in SPLIT_SEEDS.items():
-        for plan in evaluation_banks(split, seed):
-            make_bank(plan, options.work / "banks" / split / plan.name, options.threads, progress)
+        _evaluation_banks(options, split, seed, progress)
     return True
+
+
+def _evaluation_banks(options: argparse.Namespace, split: str, seed: int, progress: Progress) -> None:
+    for plan in evaluation_banks(split, seed):
+        make_bank(plan, options.work / "banks" / split / plan.name, options.threads, progress)
+
+
+def _split_items(options: argparse.Namespace) -> "list[Item]":
+    """Windows of the split that is asked for; its banks are made when they are not there."""
+    from as2d_core.models.training.evaluate import evaluation_items
+    from as2d_core.models.training.recordings import split_seed
+
+    seed = split_seed(options.work, options.split)
+    _evaluation_banks(options, options.split, seed, Progress())
+    return list(evaluation_items(options.work / "banks" / options.split, seed, options.windows))
 
 
 def _tokenizer(options: argparse.Namespace) -> bool:
@@ -87,9 +112,7 @@ def _evaluate(options: argparse.Namespace) -> bool:
     other = evaluate.load(other_folder) if other_folder.is_dir() else None
     scores: dict[str, evaluate.Score] = {}
     differing, items, progress = [], [], Progress()
-    wanted = list(
-        evaluate.evaluation_items(options.work / "banks" / options.split, SPLIT_SEEDS[options.split], options.windows)
-    )
+    wanted = _split_items(options)
     for number, item in enumerate(wanted, 1):
         decoded = evaluate.decode(model, item)
         evaluate.add(scores, item, decoded)
@@ -111,6 +134,17 @@ def _evaluate(options: argparse.Namespace) -> bool:
     }
     file = options.work / plan.name / f"evaluation-{options.split}.json"
     file.write_text(json.dumps(report, ensure_ascii=False, indent=1), encoding="utf-8")
+    return True
+
+
+def _recordings(options: argparse.Namespace) -> bool:
+    """The windows of a split as files, with an index that ``as2d collect`` reads."""
+    from as2d_core.models.training.recordings import write_recordings
+
+    folder = options.out or options.work / "recordings" / options.split
+    items = _split_items(options)
+    size = write_recordings(items, folder, options.split)
+    print(f"{folder}: {options.windows} windows of each group, {len(items)} items, {size / 1e6:.1f} MB")
     return True
 
 

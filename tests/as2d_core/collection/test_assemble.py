@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from as2d_core.collection.assemble import SPLIT_ORDER, assemble, assign_splits, collection_request, usable
 from as2d_core.errors import TrajectoryError
-from as2d_core.models.demo_catalog import DemoWindow
+from as2d_core.models.window_index import RecordedWindow
 from as2d_core.protocol import Writer
 from as2d_core.records import Engine, ModelRef, RunHeader, RunRecord, Trajectory
 from as2d_core.replay.trajectories import load_corpus
@@ -19,7 +19,7 @@ EOS = 9
 
 
 def window(name="w1", group="clean"):
-    return DemoWindow(name, Path(f"{name}.flac"), group, "transcribe", "transcribe the speech.", "", 1.0)
+    return RecordedWindow(name, Path(f"{name}.flac"), group, "transcribe", "transcribe the speech.", "", 1.0)
 
 
 def write(path, item, target_sha="aa", status="eos", audio="cc"):
@@ -72,6 +72,15 @@ def test_windows_without_a_record_are_reported_and_left_out(tmp_path):
     corpus = assemble({"w1": record}, [item, window("w2")], "mine", report=said.append)
     assert len(corpus.windows) == 1
     assert said == ["w2 was not collected and is left out."]
+
+
+def test_windows_made_for_a_split_stay_in_it(tmp_path):
+    items = [replace(window(f"w{n}"), split=split) for n, split in enumerate(("validation", "validation", "test"))]
+    records = {}
+    for item in items:
+        request = write(tmp_path / item.window_id, item, audio=item.window_id)
+        records[item.window_id] = usable(tmp_path / item.window_id, request, "aa", "bb")
+    assert [w.split for w in assemble(records, items, "mine").windows] == ["validation", "validation", "test"]
 
 
 def test_nothing_collected_is_an_error():
