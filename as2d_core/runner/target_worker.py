@@ -2,7 +2,6 @@
 
 import gc
 import os
-from collections.abc import Iterable
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -20,12 +19,8 @@ from as2d_core.records import (
     METHODS,
     Conditions,
     Engine,
-    Event,
     Mark,
-    Pieces,
-    Publication,
     Request,
-    Round,
     SelfTest,
     Span,
 )
@@ -33,15 +28,10 @@ from as2d_core.runner.device import cpu_name
 from as2d_core.runner.gatekeeper import Gatekeeper
 from as2d_core.runner.job import TESTED, TESTING, Job
 from as2d_core.runner.lifeline import hold_on
-from as2d_core.runner.pipes import asker, send
+from as2d_core.runner.pipe_recorder import CancelledError, PipeRecorder
 from as2d_core.runner.placement import allowed_cores, pin, step_forward
 from as2d_core.runner.remote import DrafterProcess, RemoteSerialDrafter, RemoteSource
 from as2d_core.runner.sensors import Sensors
-
-FLUSH_NS = 150_000_000
-"""Events travel at most this often while decoding: every message wakes another process."""
-ASK_NS = 20_000_000
-"""Whether the run was cancelled is asked at most this often: it is a system call between two forwards."""
 
 
 def main(pipe: Connection) -> None:
@@ -61,83 +51,6 @@ def main(pipe: Connection) -> None:
                 session.run(message[1])
             except (BrokenPipeError, EOFError):
                 session.leave()
-
-
-class PipeRecorder:
-    """``engines.base.Recorder`` that sends events to the coordinator in small groups."""
-
-    def __init__(self, pipe: Connection, piece: Any = None) -> None:
-        self._pipe = pipe
-        self._asked = asker(pipe)
-        self.piece = piece
-        self._events: list[Event] = []
-        self._known: set[int] = set()
-        self._flushed_ns = now_ns()
-        self._asked_ns = self._flushed_ns - ASK_NS
-        self._cancelled = False
-
-    now_ns = staticmethod(now_ns)
-
-    def add(self, *events: Any) -> None:
-        self._events.extend(events)
-        if now_ns() - self._flushed_ns > FLUSH_NS:
-            self.flush()
-
-    def cancelled(self) -> bool:
-        now = now_ns()
-        if now - self._asked_ns >= ASK_NS:
-            self._asked_ns = now
-            self._ask()
-        return self._cancelled
-
-    def _ask(self) -> None:
-        if not self._cancelled and self._asked():
-            self._cancelled = self._pipe.recv()[0] == "cancel"
-
-    def stop_if_cancelled(self) -> None:
-        """Between two stages of preparation, which has no rounds that could ask.
-
-        Raises:
-            _CancelledError: the user asked to stop.
-        """
-        self._ask()
-        if self._cancelled:
-            raise _CancelledError
-
-    def flush(self) -> None:
-        """Send what has gathered."""
-        if self._events:
-            pieces = self._new_pieces(self._events)
-            send(self._pipe, ("events", [*pieces, *self._events]))
-            self._events = []
-        self._flushed_ns = now_ns()
-
-    def _new_pieces(self, events: Iterable[Event]) -> list[Pieces]:
-        new: set[int] = set()
-        for event in events:
-            match event:
-                case Round():
-                    new.update(event.committed, event.candidates)
-                case Publication():
-                    new.update(event.tokens)
-                case Mark() if event.token is not None:
-                    new.add(event.token)
-        new -= self._known
-        if not new or self.piece is None:
-            return []
-        self._known |= new
-        text, raw = {}, {}
-        for token in sorted(new):
-            data = self.piece(token)
-            try:
-                text[str(token)] = data.decode()
-            except UnicodeDecodeError:
-                raw[str(token)] = data.hex()
-        return [Pieces(text, raw)]
-
-
-class _CancelledError(As2dError):
-    """The run was cancelled before it decoded anything."""
 
 
 class Session:
@@ -171,7 +84,7 @@ class Session:
         sound = False
         try:
             outcome = self._decode(job, recorder)
-        except _CancelledError:
+        except CancelledError:
             outcome = Outcome("cancelled", (), now_ns(), now_ns())
         except ConditionsError as problem:
             error, sound = str(problem), True  # nothing happened to the models

@@ -5,8 +5,8 @@ import multiprocessing
 import pytest
 
 from as2d_core.records import Mark, Pieces, Publication, Span
-from as2d_core.runner import target_worker
-from as2d_core.runner.target_worker import PipeRecorder
+from as2d_core.runner import pipe_recorder
+from as2d_core.runner.pipe_recorder import PipeRecorder
 
 TEXT = {5: b" walk", 6: b"\xe6\x97", 7: b"\xa5", 8: "ß".encode()}
 
@@ -22,7 +22,7 @@ def pipe():
 @pytest.fixture
 def clock(monkeypatch):
     now = [0]
-    monkeypatch.setattr(target_worker, "now_ns", lambda: now[0])
+    monkeypatch.setattr(pipe_recorder, "now_ns", lambda: now[0])
     return now
 
 
@@ -52,7 +52,7 @@ def test_events_wait_until_they_are_flushed(recorder, pipe):
 
 def test_events_are_sent_by_themselves_when_the_last_group_is_long_ago(recorder, pipe, clock):
     recorder.add(SPAN)
-    clock[0] += target_worker.FLUSH_NS + 1
+    clock[0] += pipe_recorder.FLUSH_NS + 1
     recorder.add(SPAN)
     assert received(pipe) == [[SPAN, SPAN]]
 
@@ -81,7 +81,7 @@ def test_a_cancellation_is_seen_at_the_next_asking_and_stays(recorder, pipe, clo
     before = recorder.cancelled()
     pipe[1].send(("cancel",))
     at_once = recorder.cancelled()
-    clock[0] += target_worker.ASK_NS
+    clock[0] += pipe_recorder.ASK_NS
     assert (before, at_once, recorder.cancelled(), recorder.cancelled()) == (False, False, True, True)
 
 
