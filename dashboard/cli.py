@@ -25,6 +25,7 @@ from dashboard import (
     cli_headroom,
     cli_models,
     cli_oracle,
+    cli_password,
     cli_phone,
     cli_profile,
     cli_published,
@@ -56,6 +57,7 @@ COMMANDS = (
     cli_published,
     cli_store,
     cli_models,
+    cli_password,
     cli_phone,
     cli_bundle,
 )

@@ -1,5 +1,7 @@
 """Where does Streamlit begin? Started with ``streamlit run dashboard``."""
 
-from dashboard.ui_app import run
+import streamlit as st
 
-run()
+from dashboard.ui_server import doors, while_it_runs
+
+app = st.App("ui_script.py", middleware=doors(), lifespan=while_it_runs)

@@ -4,6 +4,9 @@ from pathlib import Path
 
 import streamlit as st
 
+from dashboard.door import CLOSED
+from dashboard.ui_server import is_guarded
+
 ASSETS = Path(__file__).parent / "assets"
 _INSIDE = "inside-the-app"
 
@@ -14,6 +17,10 @@ def run() -> None:
     st.set_page_config(page_title="As²d", page_icon=str(ASSETS / "mark.svg"), layout="wide")
     st.html(ASSETS / "page.css")
     st.logo(ASSETS / "mark.svg", size="medium")
+    if not is_guarded():
+        st.title("As²d", anchor=False)
+        st.warning(CLOSED)
+        st.stop()
     pages = [
         st.Page("pages/start.py", title="Start", icon=":material/home:", default=True),
         st.Page("pages/devices.py", title="Devices", icon=":material/smartphone:"),

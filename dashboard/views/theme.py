@@ -55,6 +55,8 @@ class Theme:
     grid: str
     text: str
     muted: str
+    primary: str
+    """Behind the white letters of a button."""
     roles: Mapping[str, str]
     methods: Mapping[str, str]
 
@@ -96,6 +98,7 @@ LIGHT = Theme(
     grid="#E8E8EC",
     text="#222222",
     muted="#5F6470",
+    primary="#0072B2",
     roles={
         "alone": faded("#0072B2", 0.45),
         "target": "#0072B2",
@@ -116,6 +119,7 @@ DARK = Theme(
     grid="#262A33",
     text="#E6E6E6",
     muted="#9AA1AE",
+    primary="#1F7BB9",
     roles={
         "alone": faded("#56B4E9", 0.45),
         "target": "#56B4E9",

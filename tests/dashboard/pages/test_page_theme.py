@@ -35,7 +35,8 @@ def contrast(one, other):
 @pytest.mark.parametrize("name", ["light", "dark"])
 def test_buttons_can_be_read(name):
     page = CONFIG["theme"][name]
-    assert contrast(page["primaryColor"], "#FFFFFF") >= 4
+    assert page["primaryColor"] == THEMES[name].primary
+    assert contrast(page["primaryColor"], "#FFFFFF") >= 4.5
     assert contrast(page["primaryColor"], page["backgroundColor"]) >= 4
 
 

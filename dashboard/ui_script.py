@@ -1,0 +1,5 @@
+"""What does Streamlit run for every visitor, again and again? The app."""
+
+from dashboard.ui_app import run
+
+run()
