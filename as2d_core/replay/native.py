@@ -8,6 +8,7 @@ and compares the throughput.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 import numpy as np
 
@@ -143,16 +144,23 @@ def replay_run(record: RunRecord) -> NativeReplay:
         as2d.decode(target, source, record.request, recorder)
     except (EngineError, RecordError) as error:
         problem = str(error)
-    replayed = [event for event in recorder.events if isinstance(event, Round)]
-    count = max(len(rounds), len(replayed))
+    return compare_rounds(record, recorder, origin_ns, problem)
+
+
+def compare_rounds(record: RunRecord, replayed: ListRecorder, origin_ns: int, problem: str | None) -> NativeReplay:
+    """Rounds of a native run beside those that its replay recorded from a virtual time of 0.
+
+    Args:
+        origin_ns: start of the native run's first round.
+        problem: why the replay ended early; ``None`` = it did not.
+    """
+    native = record.rounds
+    again = [event for event in replayed.events if isinstance(event, Round)]
     return NativeReplay(
         run_id=record.run_id,
-        rounds=tuple(
-            RoundComparison(i, rounds[i] if i < len(rounds) else None, replayed[i] if i < len(replayed) else None)
-            for i in range(count)
-        ),
+        rounds=tuple(RoundComparison(i, *pair) for i, pair in enumerate(zip_longest(native, again))),
         native_ms=elapsed_ms(record, origin_ns),
-        replayed_ms=clock.now_ms,
+        replayed_ms=replayed.clock.now_ms,
         problem=problem,
     )
 

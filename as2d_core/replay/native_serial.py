@@ -22,13 +22,13 @@ from as2d_core.engines.scripted import (
 from as2d_core.errors import EngineError, ProfileError, RecordError
 from as2d_core.methods import method
 from as2d_core.profiles.profile import Profile
-from as2d_core.records import Round, RunRecord, Span
+from as2d_core.records import RunRecord, Span
 from as2d_core.replay.native import (
     NO_TOKEN,
     NativeReplay,
-    RoundComparison,
     TimingError,
     check_ended,
+    compare_rounds,
     elapsed_ms,
     replay_run,
 )
@@ -67,18 +67,7 @@ def replay_serial_run(record: RunRecord) -> NativeReplay:
         method(record.request.method)(target, drafter, record.request, recorder)
     except (EngineError, RecordError) as error:
         problem = str(error)
-    replayed = [event for event in recorder.events if isinstance(event, Round)]
-    count = max(len(rounds), len(replayed))
-    return NativeReplay(
-        run_id=record.run_id,
-        rounds=tuple(
-            RoundComparison(i, rounds[i] if i < len(rounds) else None, replayed[i] if i < len(replayed) else None)
-            for i in range(count)
-        ),
-        native_ms=elapsed_ms(record, origin_ns),
-        replayed_ms=clock.now_ms,
-        problem=problem,
-    )
+    return compare_rounds(record, recorder, origin_ns, problem)
 
 
 def serial_timing_error(record: RunRecord, profile: Profile) -> TimingError:

@@ -1,3 +1,4 @@
+import json
 import sys
 from pathlib import Path
 
@@ -5,6 +6,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent / "pages"))
 
+from dashboard.cli import main
 from dashboard.services.workspace import close_workspace, open_workspace
 from datastore.store import Store
 from device_bridge.devices import Limits
@@ -46,3 +48,27 @@ def shelf(tmp_path_factory):
         }.items():
             put(store, folder, run_id, **how)
         yield store
+
+
+@pytest.fixture
+def run(data_folder, capsys):
+    """Runs a command; gives exit code, standard output and standard error."""
+
+    def call(*arguments):
+        code = main(list(map(str, arguments)))
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return call
+
+
+@pytest.fixture
+def as2d(run):
+    """Runs a command with --json; gives exit code and its one document."""
+
+    def call(*arguments):
+        code, out, _ = run(*arguments, "--json")
+        assert len(out.splitlines()) == 1
+        return code, json.loads(out)
+
+    return call

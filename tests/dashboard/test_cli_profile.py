@@ -7,31 +7,6 @@ import pytest
 
 from as2d_core.profiles import Spread, load_profile, read_profile, write_profile
 from as2d_core.profiles.codec import profile_to_json
-from dashboard.cli import main
-
-
-@pytest.fixture
-def run(data_folder, capsys):
-    """Runs a command; gives exit code, standard output and standard error."""
-
-    def call(*arguments):
-        code = main(list(map(str, arguments)))
-        said = capsys.readouterr()
-        return code, said.out, said.err
-
-    return call
-
-
-@pytest.fixture
-def as2d(run):
-    """Runs a command with --json; gives exit code and its one document."""
-
-    def call(*arguments):
-        code, out, _ = run(*arguments, "--json")
-        assert len(out.splitlines()) == 1
-        return code, json.loads(out)
-
-    return call
 
 
 @pytest.fixture

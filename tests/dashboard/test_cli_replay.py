@@ -1,6 +1,5 @@
 import csv
 import io
-import json
 
 import pytest
 
@@ -8,30 +7,6 @@ from as2d_core.replay.every_method import REPLAYED_METHODS
 from dashboard.cli import main
 
 FEW = ("replay", "--profile", "k70", "--corpus", "demo", "--method", "target-only", "--method", "as2d", "--budget", "7")
-
-
-@pytest.fixture
-def run(data_folder, capsys):
-    """Runs a command; gives exit code, standard output and standard error."""
-
-    def call(*arguments):
-        code = main(list(map(str, arguments)))
-        said = capsys.readouterr()
-        return code, said.out, said.err
-
-    return call
-
-
-@pytest.fixture
-def as2d(run):
-    """Runs a command with --json; gives exit code and its one document."""
-
-    def call(*arguments):
-        code, out, _ = run(*arguments, "--json")
-        assert len(out.splitlines()) == 1
-        return code, json.loads(out)
-
-    return call
 
 
 def test_every_method_has_rows_beside_the_budgets(as2d):
