@@ -2,7 +2,15 @@
 
 import re
 
-from device_bridge.errors import DeniedError, MissingFileError, NoSpaceError, ReadOnlyError, TransferError
+from device_bridge.errors import (
+    DeniedError,
+    MissingFileError,
+    NoSpaceError,
+    ReadOnlyError,
+    TransferError,
+    exit_hint,
+    explain_exit,
+)
 
 _REASONS: tuple[tuple[str, type[TransferError], str], ...] = (
     ("No space left|Disk quota", NoSpaceError, "Remove something from the phone."),
@@ -23,6 +31,10 @@ def reason_of(remote: str, said: str, code: int) -> TransferError:
     for pattern, kind, hint in _REASONS:
         if re.search(pattern, words, re.IGNORECASE):
             return kind(f"{remote}: the phone says {words!r}.", hint, said)
+    if exit_hint(code):  # killed, say: what a shell writes about that is one vague word
+        return TransferError(
+            f"{remote}: the work on it ended early on the phone, {explain_exit(code)}.", exit_hint(code), said
+        )
     return TransferError(f"{remote}: the phone says {words!r}.", "", said)
 
 
