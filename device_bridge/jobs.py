@@ -348,6 +348,8 @@ class JobManager:
             error, lost = str(problem), True
         except (As2dError, OSError) as problem:
             error = str(problem)
+        except Exception as problem:  # noqa: BLE001 - whatever a device does, its run ends with a sentence
+            error = f"The run was given up, by a mistake of this program: {type(problem).__name__}: {problem}."
         try:
             run.close()
         except StreamWriteError as problem:

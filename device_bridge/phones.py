@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -33,6 +33,7 @@ from device_bridge.retrying import NO_RETRY, Retry
 from device_bridge.sessions import RunnerCommand, Session, end_code, end_session, find_run, find_sessions
 from device_bridge.setup.layout import PHONE_ROOT
 from device_bridge.stay_awake import StayAwake
+from device_bridge.storage import storage_problem
 
 TICK_S = 0.2
 PROBE_S = 10.0
@@ -176,7 +177,12 @@ class PhoneDevice:
         session = self._session
         if session is None:
             raise AssertionError("a session was started")  # pragma: no cover
-        session.say(json.dumps(request_to_json(self._localised(prepared))), key)
+        try:
+            session.say(json.dumps(request_to_json(self._localised(prepared))), key)
+        except RunnerLostError:
+            self._session = None
+            self._tidy_up(session)  # half a line may lie there
+            raise
         return session
 
     def _start(self) -> None:
@@ -347,7 +353,8 @@ class _Follower:
                 self._terminated = True
         elif now - self._cancel_said > REPEAT_CANCEL_S:
             # Said again and again: a runner that is still checking the request does not know its run yet.
-            self._session.say(json.dumps({"cancel": self._run_id}))
+            with suppress(RunnerLostError):  # a full phone: a signal follows
+                self._session.say(json.dumps({"cancel": self._run_id}))
             self._cancel_said = now
 
     def _is_away(self, error: DeviceError) -> None:
@@ -382,6 +389,10 @@ class _Follower:
         )
 
     def _ended(self, code: int | None) -> RunnerLostError | RunnerStartError:
+        full = storage_problem(self._device.phone)
+        if full is not None:  # then neither the runner nor its shell could say how it ended
+            kind = RunnerLostError if self._heard_any else RunnerStartError
+            return kind(f"The runner on {self._device.name} ended: {full.clause}.", full.hint)
         reason = "it does not run any more" if code is None else explain_exit(code)
         words = _quietly(self._session.last_words) or ""
         if words and code is not None and (code < 128 or code == 134):

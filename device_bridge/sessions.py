@@ -15,9 +15,10 @@ from typing import Literal
 from device_bridge.adb.commands import command, decoded, encoded, script
 from device_bridge.adb.phone import AdbPhone, Output
 from device_bridge.adb.shell import Kind
-from device_bridge.errors import PhoneBusyError, RunnerStartError
+from device_bridge.errors import CommandFailedError, PhoneBusyError, RunnerLostError, RunnerStartError
 from device_bridge.retrying import USUAL, Retry, retrying
 from device_bridge.setup.layout import PHONE_ROOT
+from device_bridge.storage import storage_problem
 
 SESSIONS = f"{PHONE_ROOT}/sessions"
 KEPT_STDERR_LINES = 40
@@ -66,7 +67,7 @@ dir="$1/$2"
 mkdir -p "$dir" && cd "$dir" || exit 1
 [ -e input ] || : > input || exit 1
 [ -e events ] || : > events || exit 1
-[ -e about ] || printf '%s' "$5" > about
+[ -s about ] || printf '%s' "$5" > about || { rm -rf "$dir"; exit 1; }
 setsid sh -c "$3" as2d-session "$dir" "$4" < /dev/null > /dev/null 2>&1 &
 n=0
 while [ ! -s pid ] && [ $n -lt 100 ]; do sleep 0.05; n=$((n + 1)); done
@@ -84,7 +85,8 @@ _STATE = (
     _ALIVE
     + r"""
 look "$1"
-echo "$state $(stat -c %s "$1/events" || echo -1) $(cat "$1/ended" 2> /dev/null || echo -1)"
+code=$(cat "$1/ended" 2> /dev/null)
+echo "$state $(stat -c %s "$1/events" || echo -1) ${code:--1}"
 """
 )
 _SIGNAL = (
@@ -178,9 +180,10 @@ class Session:
         if output.code == _BUSY:
             raise PhoneBusyError(f"phone {self._phone.serial}", output.text.strip())
         if output.code:
+            full = storage_problem(self._phone)
             raise RunnerStartError(
-                f"A session cannot be started on phone {self._phone.serial}: {output.said}.",
-                "Check the phone with: as2d phone doctor",
+                f"A session cannot be started on phone {self._phone.serial}: {full.clause if full else output.said}.",
+                full.hint if full else "Check the phone with: as2d phone doctor",
             )
 
     def say(self, line: str, key: str = "") -> None:
@@ -189,10 +192,19 @@ class Session:
         Without a key it may be handed over more than once, when the connection breaks.
 
         Raises:
+            RunnerLostError: the phone cannot write it down; the session is of no use any more.
             DeviceError: the phone is not there.
         """
         data = encoded(line) + b"\n"
-        self._script(_SAY, key, str(len(data)), stdin=data)
+        try:
+            self._script(_SAY, key, str(len(data)), stdin=data)
+        except CommandFailedError as error:
+            full = storage_problem(self._phone)
+            raise RunnerLostError(
+                f"A line for the runner cannot be written on phone {self._phone.serial}: "
+                f"{full.clause if full else error.said}.",
+                full.hint if full else "The next request starts a new one.",
+            ) from error
 
     def state(self) -> SessionState:
         """Ask how it is.
