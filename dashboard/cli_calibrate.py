@@ -5,9 +5,8 @@ import sys
 from typing import Any
 
 from as2d_core.profiles.profile import Profile
-from dashboard.cli_output import Answer, Progress, command, number, table, wait
+from dashboard.cli_output import Answer, Progress, command, number, opened, table, wait
 from dashboard.services.calibration import Calibration, CalibrationForm, start
-from dashboard.services.workspace import open_workspace
 from dashboard.views import numbers
 from device_bridge.local import THIS_COMPUTER
 
@@ -51,7 +50,7 @@ def calibrate(options: argparse.Namespace) -> Answer:
 
 def measure(form: CalibrationForm, *, quiet: bool = False) -> Answer:
     """Carry a calibration out, wait, and show the profile."""
-    calibration = start(open_workspace(), form)
+    calibration = start(opened(), form)
     progress = Progress(quiet)
     if calibration.resumed_share:
         progress.say(f"It goes on where it was interrupted: {calibration.resumed_share:.0%} is measured.")

@@ -5,7 +5,7 @@ from typing import Any
 
 from as2d_core.runner.device import device_facts
 from dashboard.cli_output import Answer, command
-from dashboard.services.phone_looks import ListedPhone, PhoneLook, connected_phones, look_at
+from dashboard.services.phone_looks import ListedPhone, PhoneLook, connected_phones, look_at, runner_sentence
 from dashboard.services.workspace import user_folders
 from dashboard.views.device_cards import computer_rows, phone_rows
 from device_bridge.local import THIS_COMPUTER
@@ -41,7 +41,8 @@ def devices(options: argparse.Namespace) -> Answer:  # noqa: ARG001
     for phone, look in looks:
         rows = [] if look.facts is None else [(row.name, row.value) for row in phone_rows(look.facts)]
         title = f"{_name(phone, look)} ({phone.id}{', virtual' if look.virtual else ''})"
-        blocks.append(_block(title, rows, look.problem or look.readiness.sentence))
+        runners = [f"{runner_sentence(session)} End it: as2d phone cancel {session.id}" for session in look.runners]
+        blocks.append(_block(title, rows, "\n  ".join([look.problem or look.readiness.sentence, *runners])))
     if not looks:
         blocks.append("No phone is connected.")
     return Answer(document, "\n\n".join([*blocks, *found.problems]))
@@ -61,6 +62,7 @@ def _document(phone: ListedPhone, look: PhoneLook) -> dict[str, Any]:
         "facts": None if look.facts is None else look.facts.as_json(),
         "ready": look.readiness.ready,
         "checks": look.readiness.checks,
+        "runners": look.runners,
         "problem": look.problem,
     }
 

@@ -144,9 +144,14 @@ def opened() -> Workspace:
         StoreError: it cannot be opened, or another process holds it.
     """
     workspace = open_workspace()
-    for notice in workspace.notices:
-        print(visible(notice), file=sys.stderr)
+    workspace.tell = _tell
+    for notice in tuple(workspace.notices):
+        _tell(notice)
     return workspace
+
+
+def _tell(notice: str) -> None:
+    print(visible(notice), file=sys.stderr)
 
 
 def wait(job: Job, progress: Progress) -> bool:

@@ -47,6 +47,7 @@ def workspace() -> Workspace:
     except StoreError as error:
         _no_store(error)
         st.stop()
+    found.phones.start()
     read = st.session_state.setdefault(_READ, set())
     for notice in filter(None, (st.session_state.pop(_REPAIRED, ""), *found.notices)):
         if notice not in read:

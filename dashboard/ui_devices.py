@@ -11,9 +11,11 @@ from dashboard.services.phone_looks import (
     PhoneList,
     PhoneLook,
     computer_reading,
-    connected_phones,
+    end_runner,
     look_at,
+    orphans,
     phone_conditions,
+    runner_sentence,
 )
 from dashboard.services.phones import set_phone_up
 from dashboard.services.profiles import load_profile, profile_ids
@@ -47,22 +49,6 @@ CONNECT_HELP = (
     "Switch on USB debugging in the phone's developer options, plug it in, and allow this computer on its screen. "
     "For wireless use: adb connect ADDRESS. Phones of other computers: AS2D_ADB_SERVERS=host:port."
 )
-
-
-def phones() -> PhoneList:
-    """The phones that are there now; the page is drawn again when one comes or goes."""
-    found = connected_phones()
-    st.fragment(_watch, run_every=WATCH_S)(_states(found))
-    return found
-
-
-def _watch(seen: frozenset[tuple[str, str]]) -> None:
-    if _states(connected_phones()) != seen:
-        st.rerun()
-
-
-def _states(found: PhoneList) -> frozenset[tuple[str, str]]:
-    return frozenset((phone.id, phone.entry.state) for phone in found.phones) | {("", text) for text in found.problems}
 
 
 def nothing_connected(found: PhoneList) -> None:
@@ -125,6 +111,7 @@ def _phone_state(workspace: Workspace, listed: ListedPhone, look: PhoneLook) -> 
     if listed.ready and look.problem is None and job is None:
         # While something is measured nobody asks the phone: the runner itself sends its readings.
         st.fragment(_phone_now, run_every=WATCH_S)(listed)
+        _orphans(workspace, listed, look)
     st.html(readiness_html(look.readiness, ui.theme()))
     if any(check.remedy is Remedy.SET_UP for check in look.readiness.missing):
         _set_up(workspace, listed)
@@ -133,6 +120,19 @@ def _phone_state(workspace: Workspace, listed: ListedPhone, look: PhoneLook) -> 
     if is_ours(listed.id) and st.button("Stop this virtual phone", key=f"stop-{listed.id}"):
         stop_virtual_phone(listed.id)
         st.rerun()
+
+
+def _orphans(workspace: Workspace, listed: ListedPhone, look: PhoneLook) -> None:
+    """Runners that nobody follows; an idle one of a program that has ended makes room by itself."""
+    if not look.runners:
+        return
+    with ui.guarded():
+        for session in orphans(workspace, listed):
+            ui.box("warning", runner_sentence(session), "Until it ends, or is ended, this phone runs nothing else.")
+            if st.button("End it", key=f"end-{listed.id}-{session.id}"):
+                end_runner(listed, session.id)
+                _look.clear()
+                st.rerun()
 
 
 def _set_up(workspace: Workspace, listed: ListedPhone) -> None:

@@ -10,11 +10,10 @@ from as2d_core.audio import MAX_SECONDS
 from as2d_core.errors import As2dError
 from as2d_core.models.window_index import RecordedWindow
 from as2d_core.records import METHODS
-from dashboard import ui, ui_state
+from dashboard import ui, ui_phones, ui_state
 from dashboard.services.audio_inputs import KeptAudio, demo_windows, keep_audio, kept_audio
 from dashboard.services.devices import list_devices
 from dashboard.services.models import add_model, list_models
-from dashboard.services.phone_looks import connected_phones
 from dashboard.services.requests import DEFAULT_BUDGET, DEFAULT_DRAFT_CAP, DEFAULT_WIDTH, RunForm
 from dashboard.services.workspace import Workspace
 from dashboard.views import numbers
@@ -32,7 +31,11 @@ MOST = 63
 def device_choice(workspace: Workspace) -> str:
     """Which device runs it."""
     devices = {device.id: device.name for device in list_devices(workspace)}
-    devices |= {phone.id: f"{phone.name} ({phone.entry.serial})" for phone in connected_phones().phones if phone.ready}
+    devices |= {
+        phone.id: f"{phone.name} ({phone.entry.serial})"
+        for phone in ui_phones.connected(workspace).phones
+        if phone.ready
+    }
     ids = list(devices)
     return ui_state.one_of(st.selectbox, "device", "Device", ids, ids[0], format_func=lambda name: devices[name])
 

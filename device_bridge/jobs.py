@@ -202,6 +202,10 @@ class JobManager:
         with self._lock:
             return [job for job in jobs if job.job_id not in self._jobs]
 
+    def left_problems(self) -> list[str]:
+        """A sentence for each note about a job left running that cannot be read."""
+        return self._ledger.read()[1]
+
     def resume(self, left: LeftJob) -> Job:
         """Follow a job that was left running: no line is lost, none is there twice, what had not begun is run.
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from as2d_core.errors import As2dError, RecordError
 from as2d_core.protocol import request_from_json, request_to_json
+from as2d_core.reading import read_json
 from as2d_core.records import Request
 
 SUFFIX = ".job.json"
@@ -65,7 +66,7 @@ class Ledger:
             try:
                 jobs.append(_job(path))
             except (OSError, ValueError, KeyError, TypeError, As2dError) as error:
-                problems.append(f"The note {path} about a job that was left running cannot be read: {error}")
+                problems.append(f"The note {path} on a job left running cannot be read ({error}); remove it.")
         return jobs, problems
 
     def _path(self, job_id: str) -> Path:
@@ -73,7 +74,9 @@ class Ledger:
 
 
 def _job(path: Path) -> LeftJob:
-    body = json.loads(path.read_text(encoding="utf-8"))
+    body = read_json(path)
+    if not isinstance(body, dict):
+        raise RecordError("it holds no note")
     requests: Sequence[Request] = [request_from_json(item) for item in body["requests"]]
     if f"{body['job_id']}{SUFFIX}" != path.name:
         raise RecordError("it is about another job")

@@ -51,8 +51,8 @@ def describe_model(folder: Path) -> ModelInfo:
 
 
 def _describe(folder: Path) -> ModelInfo:
-    config = _json(folder, "config.json")
-    details = _json(folder, "llm_config.json")
+    config = settings_file(folder, "config.json")
+    details = settings_file(folder, "llm_config.json")
     names = {
         "language model": config.get("llm_model", "llm.mnn"),
         "language model weights": config.get("llm_weight", "llm.mnn.weight"),
@@ -126,7 +126,12 @@ def check_pair(target: ModelInfo, drafter: ModelInfo) -> None:
         )
 
 
-def _json(folder: Path, name: str) -> dict[str, Any]:
+def settings_file(folder: Path, name: str) -> dict[str, Any]:
+    """What one of a model folder's settings files says.
+
+    Raises:
+        ModelError: it is missing, or is no JSON object.
+    """
     try:
         body = read_json(folder / name)
     except FileNotFoundError:

@@ -1,10 +1,10 @@
 import streamlit as st
 
-from dashboard import ui, ui_devices
+from dashboard import ui, ui_devices, ui_phones
 
 workspace = ui.open_page("devices", "Devices", "What can run requests, whether it is ready, and how it is now.")
 
-found = ui_devices.phones()
+found = ui_phones.connected(workspace)
 for listed in found.phones:
     ui_devices.phone(workspace, listed)
 if not found.phones:

@@ -10,10 +10,12 @@ from as2d_core.errors import As2dError
 from as2d_core.records import Telemetry
 from as2d_core.runner.sensors import Sensors
 from dashboard.services.phones import greet, phone_readiness
+from dashboard.services.workspace import Workspace
 from datastore.locations import Folders
 from device_bridge.adb import AdbPhone, AdbServer, PhoneEntry, configured_servers, list_phones
 from device_bridge.errors import DeviceError
 from device_bridge.facts import PhoneFacts, read_conditions, read_facts
+from device_bridge.sessions import FoundSession, end_session, find_sessions
 from device_bridge.setup.checks import Readiness
 from device_bridge.setup.readiness import from_error
 
@@ -50,11 +52,19 @@ class PhoneLook:
     readiness: Readiness
     problem: str | None = None
     """A sentence when it could not be asked."""
+    runners: tuple[FoundSession, ...] = ()
+    """Runners that live on it, of whichever program."""
 
     @property
     def virtual(self) -> bool:
         """Whether it is one of our own virtual phones."""
         return self.facts is not None and bool(self.facts.value("virtual"))
+
+
+def seen_phones(workspace: Workspace) -> PhoneList:
+    """The same as the program knows it already: nobody is asked, and nobody waits."""
+    seen = workspace.phones.seen()
+    return _phone_list(seen.phones, seen.problems)
 
 
 def connected_phones(servers: Sequence[AdbServer] | None = None) -> PhoneList:
@@ -63,9 +73,7 @@ def connected_phones(servers: Sequence[AdbServer] | None = None) -> PhoneList:
         asked = configured_servers() if servers is None else servers
     except DeviceError as error:
         return PhoneList((), (str(error),))
-    entries, errors = list_phones(asked)
-    listed = tuple(ListedPhone(entry.id, entry.name, entry) for entry in entries)
-    return PhoneList(listed, tuple(str(error) for error in errors))
+    return _phone_list(*list_phones(asked))
 
 
 def look_at(folders: Folders, phone: ListedPhone) -> PhoneLook:
@@ -79,9 +87,42 @@ def look_at(folders: Folders, phone: ListedPhone) -> PhoneLook:
     greet(phone.entry)
     adb = AdbPhone(phone.entry.server, phone.entry.serial)
     try:
-        return PhoneLook(read_facts(lambda text: _ask(adb, text)), readiness)
+        runners = tuple(session for session in find_sessions(adb) if session.alive)
+        return PhoneLook(read_facts(lambda text: _ask(adb, text)), readiness, runners=runners)
     except DeviceError as error:
         return PhoneLook(None, readiness, str(error))
+
+
+def orphans(workspace: Workspace, phone: ListedPhone) -> list[FoundSession]:
+    """Runners on a phone that nobody here follows: earlier programs, or other computers, have left them there.
+
+    Raises:
+        DeviceError: it does not answer.
+    """
+    if workspace.jobs.active(phone.id) is not None or any(
+        left.device_id == phone.id for left in workspace.jobs.left_jobs()
+    ):
+        return []  # it is followed, or about to be
+    ours = {getattr(device, "session_id", None) for device in workspace.jobs.devices()}
+    found = find_sessions(AdbPhone(phone.entry.server, phone.entry.serial))
+    return [session for session in found if session.alive and session.id not in ours]
+
+
+def end_runner(phone: ListedPhone, session_id: str) -> None:
+    """End a runner on a phone, with everything it has started.
+
+    Raises:
+        DeviceError: the phone is not there.
+    """
+    end_session(AdbPhone(phone.entry.server, phone.entry.serial), session_id)
+
+
+def runner_sentence(session: FoundSession) -> str:
+    """What a runner that lives on a phone does, and who started it."""
+    doing = "works on a run" if session.busy else "waits for requests"
+    host = session.about.get("host")
+    started = f"It was started from {host}." if host else "Who started it is not known."
+    return f"A runner of another program {doing} on this phone. {started}"
 
 
 def phone_conditions(phone: ListedPhone) -> PhoneFacts:
@@ -97,6 +138,11 @@ def phone_conditions(phone: ListedPhone) -> PhoneFacts:
 def computer_reading(sensors: Sensors | None = None) -> Telemetry:
     """The same for this computer."""
     return (sensors or Sensors()).read()
+
+
+def _phone_list(entries: Sequence[PhoneEntry], errors: Sequence[DeviceError]) -> PhoneList:
+    listed = tuple(ListedPhone(entry.id, entry.name, entry) for entry in entries)
+    return PhoneList(listed, tuple(str(error) for error in errors))
 
 
 def _ask(phone: AdbPhone, text: str) -> str:

@@ -47,6 +47,7 @@ def start_virtual_phone(workspace: Workspace, preset_id: str, server: AdbServer 
         phone = VirtualPhone(root, chosen, preset_id, serial=f"VIRTUAL-{preset_id}-{root.name}")
         _started[chosen.phone_id(phone.serial)] = phone
     phone.wait_ready()
+    workspace.phones.look_again()
     return chosen.phone_id(phone.serial)
 
 

@@ -2,22 +2,25 @@
 
 import json
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
 from as2d_core.errors import As2dError, RequestError, unknown_name
 from as2d_core.reading import read_json
+from dashboard.services.phone_watch import PhoneWatch
 from datastore.errors import StoreError
 from datastore.files import translated_os, write_durably
 from datastore.ingest import ingest_run
 from datastore.locations import Folders, data_folder
 from datastore.lock import turn
 from datastore.store import Store
+from device_bridge.adb import PhoneEntry
 from device_bridge.devices import Device
 from device_bridge.errors import (
     AdbServerDownError,
+    JobsClosedError,
     NoPhoneError,
     PhoneNotFoundError,
     UnknownDeviceError,
@@ -47,10 +50,18 @@ class Workspace:
         self.folders = store.folders
         self.incoming = incoming_folder(store.folders)
         self.notices = [*store.notices, *self._take_leftovers()]
-        """What opening found and did, in sentences."""
+        """What opening found and did, and what happened since beside what anybody asked for, in sentences."""
+        self.tell: Callable[[str], None] = lambda _: None
+        """Called from a thread with each sentence that comes later."""
         self.jobs = JobManager(self.incoming, devices, self._take_stream, self._find_phone)
-        self.resumed = self._resume_left()
+        self.notices += self.jobs.left_problems()
+        self.resumed: list[Job] = []
         """Jobs that an earlier program left running on phones, and that are followed again."""
+        self._taking_up = threading.Lock()
+        self.phones = PhoneWatch(self._phone_came, lambda: bool(self.jobs.left_jobs()))
+        """The phones that are there now. It looks from the first time on that somebody asks, or something waits."""
+        if self._take_up_left(None):
+            self.phones.start()
 
     @property
     def settings(self) -> Settings:
@@ -58,6 +69,7 @@ class Workspace:
 
     def close(self) -> None:
         """End what runs and give the store back."""
+        self.phones.close()
         self.jobs.close()
         self.store.close()
 
@@ -81,15 +93,39 @@ class Workspace:
             known = unknown_device(device_id, [device.id for device in self.jobs.devices()])
             raise UnknownDeviceError(f"{known} Nor is it a phone: {error}") from error
 
-    def _resume_left(self) -> list[Job]:
-        """Follow what was left running on phones that are connected; the others wait until they are."""
-        resumed = []
-        for left in self.jobs.left_jobs():
-            try:
-                resumed.append(self.jobs.resume(left))
-            except As2dError as error:
-                self.notices.append(f"The job {left.title!r} was left running on {left.device_id}: {error}")
-        return resumed
+    def _phone_came(self, phone: PhoneEntry) -> None:
+        """A phone is ready: what earlier programs have left there is put back, and taken up again."""
+        from dashboard.services.phones import greet
+
+        greet(phone)
+        self._take_up_left(phone.id)
+
+    def _take_up_left(self, device_id: str | None) -> bool:
+        """Follow what was left running on a phone, or on any; returns whether something waits for its phone still."""
+        with self._taking_up:
+            for left in self.jobs.left_jobs():
+                if device_id is not None and left.device_id != device_id:
+                    continue
+                try:
+                    self.resumed.append(self.jobs.resume(left))
+                except JobsClosedError:
+                    return False
+                except UnknownDeviceError:
+                    self._notice(
+                        f"The job {left.title!r} was left running on {left.device_id}, which is not connected; "
+                        "it is followed again when that is."
+                    )
+                except As2dError as error:
+                    self._notice(f"The job {left.title!r} was left running on {left.device_id}: {error}")
+                else:
+                    self._notice(f"The job {left.title!r}, left running on {left.device_id}, is followed again.")
+            return bool(self.jobs.left_jobs())
+
+    def _notice(self, sentence: str) -> None:
+        """Say something once, however often it comes up."""
+        if sentence not in self.notices:
+            self.notices.append(sentence)
+            self.tell(sentence)
 
     def _take_leftovers(self) -> list[str]:
         """Streams that were being written when an earlier program was killed."""

@@ -53,6 +53,7 @@ class Tracker:
         self._unsettled_since: float | None = None
         self._seen = Seen()
         self._closing = threading.Event()
+        self._hurry = {server: threading.Event() for server in self._servers}
         self._threads = [self._thread(self._follow, server) for server in self._servers]
         self._threads.append(self._thread(self._settle))
 
@@ -69,9 +70,15 @@ class Tracker:
             self._closing.wait(_TICK_S / 4)
         return seen
 
+    def look_again(self) -> None:
+        """A server that was down may be up now: ask at once. Returns at once."""
+        for hurry in self._hurry.values():
+            hurry.set()
+
     def close(self) -> None:
         """Stop following."""
         self._closing.set()
+        self.look_again()
         for thread in self._threads:
             thread.join(2 * OPEN_S)
 
@@ -90,8 +97,9 @@ class Tracker:
             except DeviceError as error:
                 if not self._closing.is_set():
                     self._put(server, error)
-            self._closing.wait(pause_s)
-            pause_s = min(pause_s * 2, LONGEST_PAUSE_S)
+            hurried = self._hurry[server].wait(pause_s)
+            self._hurry[server].clear()
+            pause_s = FIRST_PAUSE_S if hurried else min(pause_s * 2, LONGEST_PAUSE_S)
 
     def _changes(self, server: AdbServer) -> Iterator[None]:
         """Yields whenever the server says that its list has changed, at first at once."""

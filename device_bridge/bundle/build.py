@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import as2d_core
+from as2d_core.reading import read_json
 from device_bridge.bundle.archive import LIST, content_id, list_files, pack
 from device_bridge.bundle.assemble import assemble, find_python
 from device_bridge.bundle.debian import debian_python
@@ -60,7 +61,7 @@ def ensure_runtime(cache: Path, say: Callable[[str], None] = lambda _: None) -> 
 def current_runtime(cache: Path) -> Package | None:
     """The runtime that was built last; ``None`` if there is none, or it is damaged, or made for another MNN."""
     try:
-        current = json.loads((cache / CURRENT).read_text(encoding="utf-8"))
+        current = read_json(cache / CURRENT)
         if current["recipe"] != _recipe():
             return None
         return _kept(cache / str(current["id"]))
@@ -184,7 +185,7 @@ def _keep(folder: Path, cache: Path, versions: dict[str, str], tried: bool, say:
 def _kept(place: Path) -> Package | None:
     """What lies in the cache, if it is whole."""
     try:
-        about = json.loads((place / ABOUT).read_text(encoding="utf-8"))
+        about = read_json(place / ABOUT)
         package = Package(**{**about, "archive": place / ARCHIVE})
         with package.archive.open("rb") as stream:
             whole = hashlib.file_digest(stream, "sha256").hexdigest() == package.archive_sha256

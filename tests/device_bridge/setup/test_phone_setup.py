@@ -1,5 +1,6 @@
 """Everything that a phone needs is placed once, tried there, examined link by link, and removed again."""
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -268,6 +269,16 @@ def test_two_models_need_the_sum_of_their_weights_and_caches():
     target, drafter = describe_model(TARGET), describe_model(DRAFTER)
     both, one, other = memory_need([target, drafter]), memory_need([target]), memory_need([drafter])
     assert (both.weights, both.cache) == (one.weights + other.weights, one.cache + other.cache)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"tie_embeddings": NaN}'])
+def test_settings_of_a_model_that_were_damaged_since_are_a_sentence(tmp_path, text):
+    folder = tmp_path / "target"
+    shutil.copytree(TARGET, folder)
+    info = describe_model(folder)
+    (folder / "llm_config.json").write_text(text)
+    with pytest.raises(ModelError, match=r"llm_config\.json"):
+        memory_need([info])
 
 
 def test_models_that_do_not_fit_are_refused_with_both_figures(cache):
