@@ -124,7 +124,7 @@ def _hover(row: BudgetRow, windows: int) -> str:
         [
             f"<b>{label(row.drafter)}, b = {row.budget}</b>",
             f"{numbers.tps(row.tps)}{interval}",
-            f"{numbers.signed_percent(row.gain)} against target-only",
+            numbers.against_target_only(row.gain),
             f"gap to the oracle {_percent(row.gap)}",
             f"{slower}, {loss}" if loss else slower,
             f"accepted {numbers.part(row.accepted, row.proposed)}" if row.proposed else "",

@@ -38,4 +38,4 @@ def _difference(bar: MethodBar, reference: MethodBar | None) -> str:
         return "reference"
     if (bar.device, bar.windows) != (reference.device, reference.windows):
         return f"{numbers.NA} (other windows or device)"
-    return numbers.signed_percent((bar.pooled_tps / reference.pooled_tps - 1) * 100)
+    return numbers.signed_percent(numbers.gain(bar.pooled_tps, reference.pooled_tps))

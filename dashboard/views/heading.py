@@ -15,7 +15,7 @@ class HeadingInfo:
     facts: tuple[str, ...]
     tps: str
     against_target_only: str
-    """Difference of TPS against target-only, or ``n/a``."""
+    """Gain over target-only's TPS with these words, or ``n/a``."""
     status: str
     """Empty for a run that reached the end of its output."""
     badges: tuple[numbers.Badge, ...]
@@ -36,12 +36,11 @@ def heading_info(info: TimelineInfo, target_only_tps: float | None = None) -> He
         info.device or "",
         f"window {info.window}{audio}" if info.window else "",
     )
-    known = info.tps is not None and bool(target_only_tps)
-    gain = (info.tps / target_only_tps - 1) * 100 if known else None
+    gain = numbers.gain(info.tps, target_only_tps)
     return HeadingInfo(
         facts=tuple(fact for fact in facts if fact),
         tps=numbers.tps(info.tps),
-        against_target_only=numbers.signed_percent(gain),
+        against_target_only=numbers.against_target_only(gain),
         status="" if info.status == "eos" else info.status,
         badges=badges(info.label, info.clock, info.emulated, info.virtual),
         notes=info.notes,
@@ -66,8 +65,7 @@ def heading_html(heading: HeadingInfo, theme: Theme) -> str:
     parts += [element("span", label(fact), gap) for fact in others]
     parts.append(element("span", element("b", escape(heading.tps)), gap))
     if heading.against_target_only != numbers.NA:
-        against = element("b", escape(heading.against_target_only)) + " against target-only"
-        parts.append(element("span", against, gap))
+        parts.append(element("span", element("b", escape(heading.against_target_only)), gap))
     if heading.status:
         parts.append(element("span", label(heading.status), {"color": theme.role("rejected"), **gap}))
     parts += [badge_html(badge, theme) for badge in heading.badges]

@@ -51,7 +51,7 @@ class LiveInfo:
     tps: float | None
     """Tokens so far over the time so far."""
     against_target_only: float | None
-    """TPS so far as a multiple of target-only's; ``None`` while either is unknown."""
+    """Percent of TPS so far above target-only's; ``None`` while either is unknown."""
     ready: int | None
     """Candidates ready at the last boundary."""
     timeline: TimelineInfo
@@ -71,7 +71,7 @@ def live_info(record: RunRecord, target_only_tps: float | None = None) -> LiveIn
         tokens=timeline.tokens,
         elapsed_ms=elapsed,
         tps=tps,
-        against_target_only=tps / target_only_tps if tps is not None and target_only_tps else None,
+        against_target_only=numbers.gain(tps, target_only_tps),
         ready=int(timeline.rounds.ready[-1]) if timeline.drafts and len(timeline.rounds) else None,
         timeline=timeline,
     )
@@ -171,7 +171,7 @@ def live_figures_html(info: LiveInfo, theme: Theme) -> str:
     gap = {"margin-right": "20px", "display": "inline-block"}
     parts = [element("b", escape(numbers.tps(info.tps)), gap)]
     if info.against_target_only is not None:
-        parts.append(element("span", escape(f"× {info.against_target_only:.2f} against target-only"), gap))
+        parts.append(element("span", escape(numbers.against_target_only(info.against_target_only)), gap))
     parts.append(element("span", escape(numbers.counted(info.tokens, "token")), gap))
     parts.append(element("span", escape(numbers.duration(info.elapsed_ms)), gap))
     if info.ready is not None:

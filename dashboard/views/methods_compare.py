@@ -29,8 +29,8 @@ class MethodRow:
     method: str
     timeline: TimelineInfo
     tps: float | None
-    ratio: float | None
-    """TPS against target-only's; ``None`` when one of them did not finish."""
+    gain: float | None
+    """Percent of TPS above target-only's; ``None`` when one of them did not finish."""
     rounds: int
     accepted: int
     proposed: int
@@ -53,7 +53,7 @@ class MethodsInfo:
             {
                 "Method": [row.name for row in self.rows],
                 "TPS": [numbers.tps(row.tps) for row in self.rows],
-                "Against target-only": [numbers.times_faster(row.ratio) for row in self.rows],
+                numbers.AGAINST: [numbers.signed_percent(row.gain) for row in self.rows],
                 "Rounds": [numbers.count(row.rounds) for row in self.rows],
                 "Accepted": [
                     numbers.part(row.accepted, row.proposed) if row.proposed else numbers.NA for row in self.rows
@@ -82,7 +82,7 @@ def _row(record: RunRecord, reference: RunRecord | None, base: float | None) -> 
         method=record.request.method,
         timeline=timeline,
         tps=summary.tps,
-        ratio=summary.tps / base if summary.tps is not None and base else None,
+        gain=numbers.gain(summary.tps, base),
         rounds=summary.rounds,
         accepted=summary.accepted,
         proposed=summary.proposed,
@@ -169,7 +169,7 @@ def _result(row: MethodRow) -> str:
     first = f'<span style="color:inherit">{numbers.whole_ms(row.timeline.end_ms)}</span>'
     if row.timeline.status not in ("eos", "capped"):
         return f"{first}<br>{label(row.timeline.status)}"
-    ratio = "" if row.ratio is None or row.method == "target-only" else f", {numbers.times_faster(row.ratio)}"
-    size = f'<span style="font-size:{SMALL_PX}px">{numbers.tps(row.tps)}{ratio}</span>'
+    gained = "" if row.gain is None or row.method == "target-only" else numbers.against_target_only(row.gain)
+    size = f'<span style="font-size:{SMALL_PX}px">{numbers.tps(row.tps)}{gained and "<br>"}{gained}</span>'
     output = "" if row.output == "equal" or row.method == "target-only" else f"<br>output {row.output}"
     return f"{first}<br>{size}{output}"

@@ -42,15 +42,15 @@ class MethodBar:
     """TPS of each pooled run."""
     left_out: tuple[tuple[str, int], ...]
     """Runs that are not pooled: (status or ``warm-up``, how many)."""
-    ratio: float | None
-    """Against target-only on the same device, with the same kind of numbers and the same windows."""
+    gain: float | None
+    """Percent of pooled TPS above target-only with the same device, kind of numbers and windows."""
 
     @property
     def caption(self) -> str:
         """What stands beside the bar."""
         parts = [numbers.tps(self.pooled_tps)]
-        if self.ratio is not None and self.method != "target-only":
-            parts.append(numbers.times_faster(self.ratio))
+        if self.gain is not None and self.method != "target-only":
+            parts.append(numbers.against_target_only(self.gain))
         parts.append(numbers.sample_size(self.runs))
         parts.extend(f"{count} {status}" for status, count in self.left_out)
         return "   ".join(parts)
@@ -74,7 +74,7 @@ def comparison_info(rows: Sequence[Row]) -> ComparisonInfo:
     bars = [_bar(members, len(devices) > 1, len(kinds) > 1) for members in groups.values()]
     references = {(b.device, b.kind, b.windows): b.pooled_tps for b in bars if b.method == "target-only"}
     bars = [
-        _with_ratio(bar, references.get((bar.device, bar.kind.removesuffix(", emulated"), bar.windows))) for bar in bars
+        _with_gain(bar, references.get((bar.device, bar.kind.removesuffix(", emulated"), bar.windows))) for bar in bars
     ]
     bars.sort(key=lambda b: (b.device, b.method != "target-only", -(b.pooled_tps or 0.0), b.name))
     return ComparisonInfo(tuple(bars), _notes(bars))
@@ -114,7 +114,7 @@ def _bar(members: Sequence[Row], name_device: bool, name_kind: bool) -> MethodBa
         windows=frozenset(w for row in pooled if (w := _window(row)) is not None),
         samples=tuple((tokens(row) or 0) / row["elapsed_ms"] * 1e3 for row in pooled),
         left_out=tuple(sorted(reasons.items())),
-        ratio=None,
+        gain=None,
     )
 
 
@@ -123,11 +123,11 @@ def _counts(row: Row) -> bool:
     return row.get("status") in POOLED and timed and not row.get("warm_up")
 
 
-def _with_ratio(bar: MethodBar, reference: float | None) -> MethodBar:
+def _with_gain(bar: MethodBar, reference: float | None) -> MethodBar:
     if not reference or bar.pooled_tps is None:
         return bar
     values = {name: getattr(bar, name) for name in MethodBar.__dataclass_fields__}
-    return MethodBar(**{**values, "ratio": bar.pooled_tps / reference})
+    return MethodBar(**{**values, "gain": numbers.gain(bar.pooled_tps, reference)})
 
 
 def _notes(bars: Sequence[MethodBar]) -> tuple[str, ...]:

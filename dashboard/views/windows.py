@@ -161,7 +161,7 @@ def _hover(info: WindowsInfo, rows: NDArray[np.int64], columns: NDArray[np.int64
     cells = (rows, columns, info.loss[rows, columns], info.tps[rows, columns], info.ratio[rows, columns])
     return [
         f"<b>{names[row]}</b>, b = {info.budgets[column]}<br>{loss:.1f} % below the window's best<br>"
-        f"{tps:.2f} tok/s, {ratio:.2f}× target-only"
+        f"{tps:.2f} tok/s, {numbers.against_target_only((ratio - 1) * 100)}"
         for row, column, loss, tps, ratio in zip(*(cell.tolist() for cell in cells), strict=True)
     ]
 

@@ -6,6 +6,7 @@ from view_samples import cut_off, decode
 
 from as2d_core.accounting import summarise
 from as2d_core.records import METHODS, AudioRef, RunRecord
+from dashboard.views import numbers
 from dashboard.views.methods_compare import methods_figure, methods_info
 from dashboard.views.theme import DARK, LIGHT
 
@@ -26,7 +27,7 @@ def test_the_table_has_the_figures_of_the_runs():
     for name, record in zip(("Target-only", "SD K=5", "SpecASR", "As²d b=7"), ALL.values(), strict=True):
         summary = summarise(record)
         assert table.loc[name, "TPS"] == f"{summary.tps:.2f} tok/s"
-        assert table.loc[name, "Against target-only"] == f"{summary.tps / base:.2f}×"
+        assert table.loc[name, "Against target-only"] == numbers.signed_percent(numbers.gain(summary.tps, base))
         assert table.loc[name, "Output"] == "equal"
     assert table.loc["Target-only", "Accepted"] == "n/a"
 
@@ -43,9 +44,9 @@ def test_another_output_is_said_with_the_first_place_where_it_differs():
 
 def test_nothing_is_compared_with_a_run_that_did_not_finish():
     rows = methods_info([ALL["target-only"], cut_off(0.5)]).rows
-    assert (rows[1].output, rows[1].ratio, rows[1].tps) == ("n/a", None, None)
+    assert (rows[1].output, rows[1].gain, rows[1].tps) == ("n/a", None, None)
     alone = methods_info([ALL["as2d"]]).rows[0]
-    assert (alone.output, alone.ratio) == ("n/a", None)
+    assert (alone.output, alone.gain) == ("n/a", None)
     assert alone.output_note == "no target-only run has finished"
 
 

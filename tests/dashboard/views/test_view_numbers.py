@@ -99,3 +99,15 @@ def test_every_badge_says_what_it_means(known):
 def test_an_unknown_or_missing_label_is_shown_and_not_hidden():
     assert numbers.badge("borrowed").label == "borrowed"
     assert numbers.badge(None).label == "unlabelled"
+
+
+def test_a_gain_over_target_only_reads_the_same_everywhere():
+    assert numbers.gain(27.92, 16.96) == pytest.approx(64.62, abs=0.01)
+    assert numbers.against_target_only(64.62, (61.2, 67.9)) == "+64.6 % [61.2, 67.9] against target-only"
+    assert numbers.against_target_only(-4.0) == "−4.0 % against target-only"
+
+
+@pytest.mark.parametrize("pair", [(None, 17.0), (27.0, None), (27.0, 0.0), (math.nan, 17.0)])
+def test_a_gain_without_both_rates_is_not_available(pair):
+    assert numbers.gain(*pair) is None
+    assert numbers.against_target_only(numbers.gain(*pair)) == "n/a"

@@ -124,13 +124,13 @@ def test_budgets_and_kinds_of_numbers_are_never_pooled_together():
     assert any("mix kinds" in note for note in info.notes)
 
 
-def test_a_ratio_needs_target_only_on_the_same_windows():
+def test_a_gain_needs_target_only_on_the_same_windows():
     base = row(method="target-only", budget=None, committed_tokens=203, elapsed_ms=14_564.0)
     same = comparison_info([ROW, base]).bars[1]
-    assert same.ratio == pytest.approx(2.0)
-    assert "2.00×" in same.caption
+    assert same.gain == pytest.approx(100.0)
+    assert "+100.0 % against target-only" in same.caption
     other = comparison_info([ROW, {**base, "window_id": "short-01"}])
-    assert other.bars[1].ratio is None
+    assert other.bars[1].gain is None
     assert "do not cover the same windows" in other.notes[0]
 
 
