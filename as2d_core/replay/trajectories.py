@@ -30,6 +30,9 @@ __all__ = [
 ]
 
 FORMAT = 2
+MOST_VALUES, MOST_BYTES = 100_000_000, 2_000_000_000
+"""What a set of trajectories may expand to: a thousand times the packaged ones."""
+_ROWS_AT_ONCE = 16
 _KEY = b"as2d"
 
 _DRAFTER_1 = [
@@ -143,13 +146,47 @@ def read_corpus(path: Path) -> TrajectorySet:
     if not is_file(path):
         raise TrajectoryError(f"There is no trajectory file at {path}.")
     try:
-        table = pq.read_table(path, memory_map=False)
+        table = _read_limited(path)
     except (OSError, ValueError, pa.ArrowException) as error:
         raise TrajectoryError(f"{path} cannot be read as a Parquet file: {error}.") from error
     try:
         return _from_table(table)
     except TrajectoryError as error:
         raise TrajectoryError(f"{path}: {error}") from error
+
+
+def _read_limited(path: Path) -> Any:
+    """The table, read a few rows at a time and counted: a small file may say one thing a thousand million times.
+
+    Raises:
+        TrajectoryError: it expands beyond anything that is a trajectory set.
+    """
+    with pq.ParquetFile(path, memory_map=False) as file:
+        groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
+        values = sum(group.column(i).num_values for group in groups for i in range(group.num_columns))
+        batches, size = [], 0
+        for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE) if values <= MOST_VALUES else ():
+            plain = {name: _decoded(column) for name, column in zip(batch.schema.names, batch.columns, strict=True)}
+            batches.append(pa.table(plain))
+            size += batches[-1].nbytes
+            if size > MOST_BYTES:
+                break
+        if values > MOST_VALUES or size > MOST_BYTES:
+            raise TrajectoryError(
+                f"{path} expands to more than {MOST_VALUES:,} values or {MOST_BYTES / 1e9:g} GB, which no set of "
+                "trajectories does; nothing was taken from it."
+            )
+        empty = pa.table({field.name: pa.array([], field.type) for field in file.schema_arrow})
+        return pa.concat_tables(batches or [empty]).replace_schema_metadata(file.schema_arrow.metadata)
+
+
+def _decoded(column: Any) -> Any:
+    """A column whose size is what it holds, not what it says once."""
+    if pa.types.is_dictionary(column.type):
+        return column.dictionary_decode()
+    if "dictionary<" in str(column.type):
+        raise TrajectoryError(f"A column is a {column.type}; write plain lists of values.")
+    return column
 
 
 def write_corpus(corpus: TrajectorySet, path: Path) -> None:

@@ -192,3 +192,17 @@ def test_flat_arrays_are_cut_at_their_offsets():
 def test_bad_offsets_are_refused(offsets, sentence):
     with pytest.raises(TrajectoryError, match=sentence):
         flat_slices([1, 2, 3], offsets, "tokens")
+
+
+def test_a_small_file_that_expands_without_limit_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "set.parquet"
+    one = pa.table({"window_id": pa.array(["x" * 100_000] * 400).dictionary_encode()})
+    pq.write_table(one, path, compression="zstd")
+    assert path.stat().st_size < 10_000
+    monkeypatch.setattr(trajectories, "MOST_BYTES", 5_000_000)
+    with pytest.raises(TrajectoryError, match="expands to more than"):
+        read_corpus(path)
+    monkeypatch.undo()
+    monkeypatch.setattr(trajectories, "MOST_VALUES", 399)
+    with pytest.raises(TrajectoryError, match="expands to more than"):
+        read_corpus(path)
