@@ -18,7 +18,8 @@ def register(commands: Any) -> None:
         "compare budgets by replay",
         "as2d budgets --profile k70 --corpus demo --split test",
         "Replay recorded tokens with the costs of a device under every drafter and budget. The choice is made on "
-        "development and validation windows only; the rows, the oracle and the gap cover the windows of --split.",
+        "development and validation windows only; the rows, the oracle and the gap cover the windows of --split. A set "
+        "without such windows is compared, and one sentence says that nothing is chosen; `as2d select` fails then.",
     )
     parser.add_argument("--profile", metavar="ID", required=True, help="a profile id, or a profile file")
     parser.add_argument("--corpus", metavar="ID", required=True, help="a trajectory set id, or a Parquet file")
@@ -34,15 +35,8 @@ def budgets(options: argparse.Namespace) -> Answer:
     chosen = None if options.budgets is None else whole_numbers(options.budgets, "--budgets")
     report = compare(user_folders(), options.profile, options.corpus, options.split, options.drafter, chosen)
     document = as_document(report)
-    failed = report.selection is None
-    if failed:
-        document["error"] = report.selection_problem
     rows = [row_document(row) for row in (*report.table.rows, *report.table.rule_rows)]
-    return Answer(
-        document,
-        rows_as_text(options, _text(report), list(rows[0]), [list(row.values()) for row in rows]),
-        1 if failed else 0,
-    )
+    return Answer(document, rows_as_text(options, _text(report), list(rows[0]), [list(row.values()) for row in rows]))
 
 
 def as_document(report: BudgetReport) -> dict[str, Any]:
@@ -69,6 +63,7 @@ def as_document(report: BudgetReport) -> dict[str, Any]:
             {"drafter": mean.drafter, "widths": mean.widths, "tps": mean.tps} for mean in report.table.sd_means
         ],
         "selected": None if picked is None else {"drafter": picked.drafter, "budget": picked.budget},
+        "selection_problem": report.selection_problem,
         "selected_on": None if picked is None else {k: len(ids) for k, ids in picked.window_ids.items()},
         "selected_tps": None if report.selected is None else report.selected.tps,
         "gap_percent": report.gap_percent,
@@ -128,6 +123,8 @@ def _text(report: BudgetReport) -> str:
         "",
         f"target-only {number(table_.target_only_tps, 'tok/s')}, oracle {number(table_.oracle_tps, 'tok/s')}",
     ]
+    if report.selection_problem is not None:
+        lines.append(report.selection_problem)
     if report.selection is not None:
         on = ", ".join(f"{len(ids)} {name}" for name, ids in report.selection.window_ids.items())
         lines.append(

@@ -114,7 +114,7 @@ def chart(
 
     Args:
         on_click: gets the point that was clicked on.
-        on_range: gets both ends of the range that was dragged over the x axis.
+        on_range: gets both ends of the range that was dragged over the x axis; its points are then not clicked on.
     """
     if on_click is None and on_range is None:
         st.plotly_chart(figure, key=key, theme=None, config=dict(config))
@@ -122,11 +122,11 @@ def chart(
 
     def selected() -> None:
         chosen = st.session_state[key]["selection"]
-        if on_click is not None and chosen["points"]:
-            on_click(chosen["points"][0])
         if on_range is not None and chosen["box"]:
             ends = [float(x) for x in chosen["box"][0]["x"]]
             on_range(min(ends), max(ends))
+        elif on_click is not None and chosen["points"]:
+            on_click(chosen["points"][0])
 
-    mode = ("points",) if on_range is None else ("box",)
+    mode = tuple(name for name, asked in (("points", on_click), ("box", on_range)) if asked is not None)
     st.plotly_chart(figure, key=key, theme=None, config=dict(config), on_select=selected, selection_mode=mode)

@@ -6,24 +6,37 @@ from typing import Any
 
 import streamlit as st
 
+from as2d_core.deployment import Deployment
 from as2d_core.errors import As2dError
 from as2d_core.profiles.profile import Profile
-from as2d_core.replay.windows import SPLITS, TrajectorySet
+from as2d_core.replay.windows import TrajectorySet
 from dashboard import ui, ui_cache, ui_notebook, ui_state
-from dashboard.services.budgets import ALL_WINDOWS, BudgetReport, list_corpora, open_corpus
+from dashboard.services.budgets import (
+    ALL_WINDOWS,
+    SHOWN,
+    BudgetReport,
+    list_corpora,
+    open_corpus,
+    windows_first_shown,
+)
 from dashboard.services.devices import find_device
 from dashboard.services.profiles import load_profile, measured_profile, profile_ids
 from dashboard.services.replays import window_audio
 from dashboard.services.workspace import Workspace
 from dashboard.views import numbers
 from dashboard.views.boxes import sentence_html
+from dashboard.views.figure_help import HELP
 from dashboard.views.heading import badge_html, heading_html, heading_info
 from dashboard.views.run_labels import costs_sentence, profile_label
 from dashboard.views.timeline import timeline_figure
 from dashboard.views.windows import WindowsInfo
+from datastore.files import safe_name
 
 FIRST_PROFILE, FIRST_CORPUS = "k70", "demo"
 ALL_DRAFTERS = "all"
+NEW = "new"
+"""In place of a frozen choice: the one that is selected on the page."""
+_TEST_SHOWN = "test-windows-shown"
 FACTORS = (0.25, 0.33, 0.5, 0.67, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 4.0)
 
 
@@ -33,13 +46,44 @@ class Pair:
 
     drafter: str
     budget: int
+    by_hand: bool = False
+    """Whether a person has picked it."""
 
 
-def comparison(workspace: Workspace) -> BudgetReport:
-    """What was asked for, replayed; the page ends with a sentence when it cannot be."""
+@dataclass(frozen=True)
+class Asked:
+    """What is compared."""
+
+    profile: Profile
+    corpus: TrajectorySet
+    split: str
+    drafter: str | None
+    """The only one; ``None`` = all of the set."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A comparison, the same under assumed costs, and what would be deployed."""
+
+    shown: BudgetReport
+    """Under the costs that the sliders say."""
+    measured: BudgetReport
+    among: tuple[int, ...] | None
+    """Budgets that a choice is made among; ``None`` = all."""
+    choice: Deployment | None
+    problem: str
+
+    @property
+    def assumed(self) -> bool:
+        """Whether the costs are nobody's."""
+        return self.shown is not self.measured
+
+
+def asked(workspace: Workspace) -> Asked:
+    """Device, windows and drafter; the page ends with a sentence when they cannot be read."""
     profiles = _profiles(workspace)
     corpora = list_corpora(workspace.folders)
-    left, middle, right = st.columns([5, 4, 4])
+    left, middle, right = st.columns([5, 4, 6])
     with left:
         first = next(iter(profiles))
         own = measured_profile(workspace, find_device(workspace).key)
@@ -55,21 +99,66 @@ def comparison(workspace: Workspace) -> BudgetReport:
     with middle:
         home = FIRST_CORPUS if FIRST_CORPUS in corpora else corpora[0]
         corpus_id = ui_state.one_of(st.selectbox, "corpus", "Recorded windows", corpora, home)
-    with right:
-        split = ui_state.one_of(
-            st.segmented_control,
-            "split",
-            "Windows of",
-            [ALL_WINDOWS, *SPLITS],
-            ALL_WINDOWS,
-            format_func=lambda name: {"development": "devel.", "validation": "valid."}.get(name, name),
-        )
-    _labels(profiles[chosen])
-    draft, verify = _factors()
     with ui.guarded():
         corpus = open_corpus(workspace.folders, corpus_id)
-        return ui_cache.budgets(profiles[chosen], corpus, split, _drafter(corpus), draft, verify)
+        with right:
+            split = ui_state.one_of(
+                st.segmented_control,
+                "split",
+                "Windows of",
+                SHOWN,
+                windows_first_shown(corpus),
+                format_func=lambda name: {"development": "devel.", "validation": "valid."}.get(name, name),
+                help=HELP["splits"],
+            )
+        _labels(profiles[chosen])
+        return Asked(profiles[chosen], corpus, split, _drafter(corpus))
     return st.stop()
+
+
+def compared(asked: Asked) -> Compared:
+    """What was asked for, replayed; sliders replay the windows that are shown, and nothing else."""
+    draft, verify = _factors()
+    profile, corpus, split, drafter = asked.profile, asked.corpus, asked.split, asked.drafter
+    if any(window.split == "test" for window in corpus.windows) and split in ("test", ALL_WINDOWS):
+        st.session_state.setdefault(_TEST_SHOWN, set()).add((corpus.id, corpus.created_at))
+    with ui.guarded():
+        measured = ui_cache.budgets(profile, corpus, split, drafter)
+        off = draft == verify == 1.0
+        shown = measured if off else ui_cache.budgets(profile, corpus, split, drafter, draft, verify)
+        among = _among(measured)
+        pair = _picked(measured)
+        choice, problem = None, measured.selection_problem or ""
+        if not problem:
+            budgets, name = (among, drafter) if pair is None else ((pair.budget,), pair.drafter)
+            try:
+                choice = ui_cache.choice(profile, corpus, budgets, name, by_hand=pair is not None)
+            except As2dError as error:
+                problem = str(error)
+        return Compared(shown, measured, among, choice, problem)
+    return st.stop()
+
+
+def test_shown(corpus: TrajectorySet) -> bool:
+    """Whether this visitor has seen how budgets do on test windows of a set."""
+    return (corpus.id, corpus.created_at) in st.session_state.get(_TEST_SHOWN, set())
+
+
+def _among(report: BudgetReport) -> tuple[int, ...] | None:
+    low, high = ui_state.whole("from"), ui_state.whole("to")
+    if low is None or high is None:
+        return None
+    inside = tuple(b for b in report.grid.budgets if low <= b <= high)
+    return inside or None
+
+
+def _picked(report: BudgetReport) -> Pair | None:
+    """The pair that was clicked on."""
+    names = [row.drafter for row in report.table.rows]
+    budget, drafter = ui_state.whole("b"), ui_state.get("drafter") or names[0]
+    if budget is not None and any((row.drafter, row.budget) == (drafter, budget) for row in report.table.rows):
+        return Pair(drafter, budget, by_hand=True)
+    return None
 
 
 def _drafter(corpus: TrajectorySet) -> str | None:
@@ -120,15 +209,15 @@ def _factors() -> tuple[float, float]:
     return draft, verify
 
 
-def selected(report: BudgetReport) -> Pair:
-    """The pair that was clicked on; else the frozen choice; else the fastest."""
-    names = [row.drafter for row in report.table.rows]
-    asked, drafter = ui_state.whole("b"), ui_state.get("drafter") or names[0]
-    if asked is not None and any((row.drafter, row.budget) == (drafter, asked) for row in report.table.rows):
-        return Pair(drafter, asked)
-    if report.selection is not None:
-        return Pair(report.selection.drafter, report.selection.budget)
-    best = report.table.best or report.table.rows[0]
+def selected(found: Compared) -> Pair:
+    """The pair that was clicked on; else what validation chose among the budgets; else the fastest."""
+    picked = _picked(found.shown)
+    if picked is not None:
+        return picked
+    if found.choice is not None:
+        return Pair(found.choice.fixed.drafter, found.choice.fixed.budget)
+    table = found.shown.table
+    best = table.best or table.rows[0]
     return Pair(best.drafter, best.budget)
 
 
@@ -136,18 +225,42 @@ def pick_pair(point: ui.Point) -> None:
     """A mark of the curve was clicked on."""
     found = point.get("customdata")
     if isinstance(found, list | tuple) and len(found) == 2:
-        ui_state.put(drafter=found[0], b=int(found[1]))
+        ui_state.put(drafter=found[0], b=int(found[1]), frozen=NEW, **{"from": None, "to": None})
 
 
-def choice_sentence(report: BudgetReport) -> str:
-    """What was chosen without looking at test windows, or why nothing could be."""
-    if report.selection is None:
-        return report.selection_problem or "Nothing could be chosen."
-    choice = report.selection
+def pick_range(report: BudgetReport) -> Callable[[float, float], None]:
+    """Budgets were dragged over: validation chooses among them."""
+
+    def act(low: float, high: float) -> None:
+        inside = [b for b in report.grid.budgets if low <= b <= high]
+        if inside:
+            ui_state.put(b=None, drafter=None, frozen=NEW, **{"from": inside[0], "to": inside[-1]})
+
+    return act
+
+
+def pair_tools(found: Compared, pair: Pair) -> None:
+    """What was chosen without looking at test windows, and the way back to it."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        ui.sentence(choice_sentence(found, pair))
+        if pair.by_hand or found.among is not None:
+            clear = {"b": None, "drafter": None, "from": None, "to": None, "frozen": None}
+            st.button("Choose among all", icon=":material/undo:", on_click=ui_state.put, kwargs=clear, type="tertiary")
+
+
+def choice_sentence(found: Compared, pair: Pair) -> str:
+    """What was chosen, or why nothing could be."""
+    if found.choice is None:
+        return found.problem or "Nothing could be chosen."
+    fixed = found.choice.fixed
+    if pair.by_hand:
+        return f"Picked by hand; {numbers.tps(fixed.validation_tps)} on validation windows."
+    among = "" if found.among is None else f" among b = {found.among[0]} to {found.among[-1]}"
+    costs = "As measured, chosen" if found.assumed else "Chosen"
     return (
-        f"Chosen on {len(choice.window_ids['development'])} development and "
-        f"{len(choice.window_ids['validation'])} validation windows, test windows unseen: {choice.drafter}, "
-        f"b = {choice.budget} ({numbers.tps(choice.validation_tps)} on validation)."
+        f"{costs}{among} on {len(fixed.window_ids['development'])} development and "
+        f"{len(fixed.window_ids['validation'])} validation windows, test windows unseen: {fixed.drafter}, "
+        f"b = {fixed.budget} ({numbers.tps(fixed.validation_tps)} on validation)."
     )
 
 
@@ -204,3 +317,16 @@ def send_button(workspace: Workspace, report: BudgetReport, pair: Pair, view: st
         return
     settings = {"profile": report.profile.id, "corpus": report.corpus.id, "split": report.split}
     ui_notebook.send_button(workspace, view, view, **settings, drafter=pair.drafter, budget=pair.budget)
+
+
+def file_facts(report: BudgetReport, pair: Pair) -> tuple[str, dict[str, Any]]:
+    """Name of a file of these numbers, and what is written into it."""
+    about = {
+        "profile": report.profile.name,
+        "corpus": report.corpus.id,
+        "split": report.split,
+        "times": "replayed",
+        "trajectories": report.table.label,
+        "selected": {"drafter": pair.drafter, "budget": pair.budget},
+    }
+    return f"budgets-{safe_name(report.corpus.id)}-{report.split}", about

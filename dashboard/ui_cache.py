@@ -5,11 +5,14 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from as2d_core.deployment import Deployment
 from as2d_core.profiles.profile import Profile
 from as2d_core.records import RunRecord
 from as2d_core.replay.windows import TrajectorySet
 from dashboard.services import replays
 from dashboard.services.budgets import BudgetReport, compare_costs
+from dashboard.services.choosing import Chosen
+from dashboard.services.freezing import Frozen, choose_pairs, judge_frozen
 from dashboard.services.runs import RunRow, get_run, load_record, load_round, load_tables
 from dashboard.services.what_if import scaled_costs
 from dashboard.services.workspace import Workspace
@@ -109,9 +112,12 @@ def _shown(found: replays.Replay) -> ShownReplay:
 
 
 def budgets(
-    profile: Profile, corpus: TrajectorySet, split: str, drafter: str | None, draft: float, verify: float
+    profile: Profile, corpus: TrajectorySet, split: str, drafter: str | None, draft: float = 1.0, verify: float = 1.0
 ) -> BudgetReport:
-    """Every window under every budget, with the costs of a profile or a multiple of them, by one drafter or all."""
+    """Every window under every budget, with the costs of a profile or a multiple of them, by one drafter or all.
+
+    Under a multiple of the costs nothing is chosen: only the windows that are shown are replayed.
+    """
     key = (corpus.id, corpus.created_at, repr(profile), split, drafter or "", draft, verify)
     return _budgets(profile, corpus, key)
 
@@ -121,4 +127,37 @@ def _budgets(
     _profile: Profile, _corpus: TrajectorySet, key: tuple[str, str, str, str, str, float, float]
 ) -> BudgetReport:
     split, drafter, draft, verify = key[3:]
-    return compare_costs(scaled_costs(_profile, draft, verify), _corpus, split, [drafter] if drafter else None)
+    costs = scaled_costs(_profile, draft, verify)
+    return compare_costs(costs, _corpus, split, [drafter] if drafter else None, choose=draft == verify == 1.0)
+
+
+@st.cache_resource(max_entries=64, show_spinner="Replaying with the costs of every device")
+def _outlook(_profile: Profile, _corpus: TrajectorySet, key: tuple[str, str, str, str, str]) -> BudgetReport:
+    return compare_costs(_profile, _corpus, key[3], [key[4]] if key[4] else None, choose=False)
+
+
+def outlook(profile: Profile, corpus: TrajectorySet, split: str, drafter: str | None) -> BudgetReport:
+    """Every window under every budget with the costs of one of many devices; nothing is chosen."""
+    return _outlook(profile, corpus, (corpus.id, corpus.created_at, repr(profile), split, drafter or ""))
+
+
+def choice(
+    profile: Profile, corpus: TrajectorySet, budgets: tuple[int, ...] | None, drafter: str | None, *, by_hand: bool
+) -> Deployment:
+    """What would be deployed, chosen among some budgets, test windows unseen."""
+    key = (corpus.id, corpus.created_at, repr(profile), budgets, drafter, by_hand)
+    return _choice(profile, corpus, key)
+
+
+@st.cache_resource(max_entries=32, show_spinner="Choosing on development and validation windows")
+def _choice(
+    _profile: Profile, _corpus: TrajectorySet, key: tuple[str, str, str, tuple[int, ...] | None, str | None, bool]
+) -> Deployment:
+    budgets, drafter, by_hand = key[3:]
+    return choose_pairs(_profile, _corpus, budgets, drafter, by_hand=by_hand)
+
+
+@st.cache_resource(max_entries=8, show_spinner="Judging the frozen choice on test windows")
+def judged(_frozen: Frozen, _profile: Profile, _corpus: TrajectorySet, path: str, stamp: str) -> Chosen:  # noqa: ARG001
+    """How a frozen choice does on test windows."""
+    return judge_frozen(_frozen, _profile, _corpus)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from as2d_core.errors import unknown_name
+from as2d_core.profiles import catalogue
 from as2d_core.profiles.codec import profile_warnings
 from as2d_core.profiles.comparison import cost_rows
 from as2d_core.records import METHODS
@@ -22,6 +23,7 @@ from dashboard.views.account import account_figure, account_info
 from dashboard.views.budget_table import budget_table
 from dashboard.views.budgets import budgets_figure, budgets_info
 from dashboard.views.comparison_table import comparison_table
+from dashboard.views.devices_compared import devices_compared_figure, devices_compared_info
 from dashboard.views.facts import facts_info, profile_facts
 from dashboard.views.foreign import foreign_table
 from dashboard.views.heading import heading_html, heading_info
@@ -214,6 +216,16 @@ def _budget_table(source: Source, theme: Theme, given: Settings) -> tuple[Block,
     return (Grid(tuple(table.columns), tuple(zip(*columns, strict=True))),)
 
 
+def _devices(source: Source, theme: Theme, given: Settings) -> tuple[Block, ...]:
+    names = dict.fromkeys([given["profile"], *catalogue.profile_ids()])
+    tables = []
+    for name in names:
+        profile, report = source.profile(name), source.budgets(name, given["corpus"], given.get("split", "all"))
+        tables.append((name, f"{profile.name} ({profile.kind})", report.table))
+    info = devices_compared_info(tables)
+    return Sentence(info.sentence), Drawing(devices_compared_figure(info, theme, given["profile"]), strip=True)
+
+
 def _written(column: str, value: Any) -> str:
     """A number of the budget table with as many decimals as its column has."""
     if isinstance(value, str):
@@ -295,6 +307,9 @@ VIEWS: Mapping[str, View] = {
     "budgets": View("Budgets", _PAIR, _budgets),
     "budget map": View("Where a budget loses", _PAIR, _budget_map),
     "budget table": View("All budgets in numbers", _PAIR, _budget_table),
+    "devices": View(
+        "One set on every device", {name: _PAIR[name] for name in ("profile", "corpus", "split")}, _devices
+    ),
     "foreign": View("Rates of other programs", {}, _foreign),
     "profile": View("Cost profile", {"profile": _PROFILE}, _profile),
 }

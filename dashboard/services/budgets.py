@@ -20,6 +20,11 @@ from dashboard.services.profiles import load_profile
 from datastore.locations import Folders
 
 ALL_WINDOWS = "all"
+CHOICE_WINDOWS = "choice"
+"""Development and validation windows: what a choice is made on."""
+SHOWN = (CHOICE_WINDOWS, *SPLITS, ALL_WINDOWS)
+"""Which windows figures can be over."""
+_CHOICE_SPLITS = ("development", "validation")
 
 
 @dataclass(frozen=True)
@@ -29,13 +34,13 @@ class BudgetReport:
     profile: Profile
     corpus: TrajectorySet
     split: str
-    """``all``, or one of development, validation, test."""
+    """One of ``SHOWN``."""
     grid: Grid
     table: BudgetTable
     selection: Selection | None
     """Made on development and validation windows only, whatever ``split`` is."""
     selection_problem: str | None
-    """Why there is no selection."""
+    """Why there is no selection; also ``None`` when none was asked for."""
     selected: BudgetRow | None
     """The chosen pair on the windows of ``split``."""
     rule_selection: Selection | None = None
@@ -59,6 +64,12 @@ def list_corpora(folders: Folders) -> list[str]:
     packaged = corpus_ids()
     own = sorted(path.stem for path in folders.corpora.glob("*.parquet"))
     return packaged + [name for name in own if name not in packaged]
+
+
+def windows_first_shown(corpus: TrajectorySet) -> str:
+    """The windows that a choice is made on, where a set has them; else all of them."""
+    splits = {window.split for window in corpus.windows}
+    return CHOICE_WINDOWS if splits.issuperset(_CHOICE_SPLITS) else ALL_WINDOWS
 
 
 def open_corpus(folders: Folders, name: str) -> TrajectorySet:
@@ -103,21 +114,32 @@ def compare_costs(
     budgets: Sequence[int] | None = None,
     threshold: float | None = DEFAULT_THRESHOLD,
     search_window: int = DEFAULT_SEARCH_WINDOW,
+    *,
+    choose: bool = True,
 ) -> BudgetReport:
     """The same for a profile and a corpus that are there already.
+
+    Args:
+        choose: choose a budget and a width rule, too; without, only the windows that are shown are replayed.
 
     Raises:
         UnknownNameError, ProfileError, TrajectoryError, RequestError: a sentence about what is wrong.
     """
-    if split not in (ALL_WINDOWS, *SPLITS):
-        raise unknown_name("split", split, [ALL_WINDOWS, *SPLITS])
+    if split not in SHOWN:
+        raise unknown_name("split", split, [*SHOWN])
+
+    def shown(whole: Grid) -> Grid:
+        if split == ALL_WINDOWS:
+            return whole
+        return whole.of_split(*(_CHOICE_SPLITS if split == CHOICE_WINDOWS else (split,)))
+
+    if not choose:
+        grid = shown(replay_grid(corpus, profile, budgets, drafters, threshold, search_window))
+        return BudgetReport(profile, corpus, split, grid, compare_budgets(grid), None, None, None)
     grid = replay_grid(corpus, profile, budgets, drafters, threshold, search_window)
     selection, problem = _select(grid)
     ruled = _ruled(corpus, profile, grid)
     rule_selection = None if ruled is None else _select(ruled)[0]
-
-    def shown(whole: Grid) -> Grid:
-        return whole if split == ALL_WINDOWS else whole.of_split(split)
 
     judged = None
     if ruled is None or rule_selection is None:
@@ -148,7 +170,7 @@ def _ruled(corpus: TrajectorySet, profile: Profile, grid: Grid) -> Grid | None:
 
 
 def _select(grid: Grid) -> tuple[Selection | None, str | None]:
-    present = [name for name in ("development", "validation") if name in grid.splits]
+    present = [name for name in _CHOICE_SPLITS if name in grid.splits]
     if not present:
         return (
             None,

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+from small_sets import few_windows
 from virtual_phones import free_port
 
 from dashboard.cli import build_parser, main
@@ -243,6 +244,24 @@ def test_budgets_for_people_name_the_choice_and_the_label(data_folder, capsys):
     assert "[published]" in text
     assert "times are replayed" in text
     assert "selected drafter with budget" in text
+
+
+def test_budgets_of_a_set_without_windows_to_choose_on_are_compared_and_one_sentence_says_so(
+    data_folder, as2d, tmp_path
+):
+    given = (
+        "budgets",
+        "--profile",
+        "k70",
+        "--corpus",
+        str(few_windows(tmp_path, ("test", "test"))),
+        "--budgets",
+        "3,7",
+    )
+    code, out, _ = as2d(*given)
+    assert (code, len(out["rows"]), out["selected"]) == (0, 2, None)
+    assert "error" not in out
+    assert "nothing is selected" in out["selection_problem"]
 
 
 def test_the_bundled_models_are_listed(data_folder, as2d):

@@ -23,6 +23,7 @@ SETTINGS = {
     "budget map": PAIR,
     "budget table": PAIR,
     "profile": {"profile": "mi14"},
+    "devices": {"profile": "mi14", "corpus": "demo", "split": "choice"},
     "foreign": {},
 }
 

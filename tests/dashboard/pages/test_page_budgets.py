@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import pytest
 
+from as2d_core.deployment_file import read_deployment
 from as2d_core.profiles import load_profile
 from as2d_core.replay.trajectories import load_corpus, write_corpus
 from dashboard.services.devices import find_device
@@ -20,7 +21,7 @@ def test_an_empty_store_compares_budgets_with_a_published_phone(workspace, open_
     app = open_page("budgets")
     assert {"budgets", "windows"} <= set(app.charts)
     assert "published" in app.text
-    assert "Selected drafter, b = 12: 24.49 tok/s, gap to the oracle 2.3 %" in app.text
+    assert "Selected drafter, b = 12: 24.26 tok/s, gap to the oracle 2.6 %" in app.text
     assert "test windows unseen" in app.text
 
 
@@ -57,6 +58,57 @@ def test_costs_that_change_change_the_figures_at_once(workspace, open_page):
     app.press("As measured")
     assert "draft" not in app.state
     assert app.text == before
+
+
+def test_a_pair_on_all_windows_has_the_figures_of_all_windows(workspace, open_page):
+    assert "Selected drafter, b = 12: 24.49 tok/s, gap to the oracle 2.3 %" in open_page("budgets", split="all").text
+
+
+def test_assumed_costs_are_drawn_before_the_measured_ones_and_choose_nothing(workspace, open_page):
+    app = open_page("budgets", draft="× 2")
+    assert "measured:drafter" in {trace["name"] for trace in app.charts["budgets"]["data"]}
+    assert "As measured, chosen on 20 development and 20 validation windows" in app.text
+    assert app.button("Freeze this choice").disabled
+
+
+def test_a_choice_is_frozen_before_its_test_windows_can_be_shown(workspace, open_page):
+    app = open_page("budgets")
+    assert "4 Test shown · not yet" in " ".join(app.text.split())
+    assert not [button for button in app.test.button if button.label == "Show its test windows"]
+    app.press("Freeze this choice")
+    frozen = workspace.folders.root / "deployments" / "k70-demo-1.as2d.json"
+    chosen = read_deployment(frozen)
+    assert (chosen.deployed.drafter, chosen.deployed.budget) == ("drafter", 12)
+    assert "20 windows, unseen by this choice." in app.text
+    app.press("Show its test windows")
+    assert "4 Test shown · done" in " ".join(app.text.split())
+    assert "24.92 tok/s [" in app.text
+    assert read_deployment(frozen) == chosen
+
+
+def test_a_pair_picked_by_hand_is_frozen_only_while_test_windows_are_unseen(workspace, open_page):
+    app = open_page("budgets", b=5, split="all")
+    assert app.button("Freeze this pair").disabled
+    assert "would be picked on them" in app.text
+    app = open_page("budgets", b=5)
+    app.press("Freeze this pair")
+    assert read_deployment(workspace.folders.root / "deployments" / "k70-demo-1.as2d.json").deployed.budget == 5
+
+
+def test_validation_chooses_among_the_budgets_that_were_dragged_over(workspace, open_page):
+    app = open_page("budgets", **{"from": 2, "to": 4})
+    assert "Chosen among b = 2 to 4" in app.text
+    assert "Selected drafter, b = 3:" in app.text
+    app.press("Choose among all")
+    assert "Selected drafter, b = 12:" in app.text
+    assert set(app.state) == set()
+
+
+def test_every_device_is_replayed_when_somebody_asks(workspace, open_page):
+    assert "devices" not in open_page("budgets").charts
+    app = open_page("budgets", devices=1)
+    names = {trace["name"] for trace in app.charts["devices"]["data"]}
+    assert {"gain:k70:drafter", "gain:mi14:drafter", "best"} <= names
 
 
 def test_another_phone_and_split_are_in_the_address(workspace, open_page):

@@ -6,7 +6,7 @@ from as2d_core.errors import ProfileError, UnknownNameError
 from as2d_core.profiles.catalogue import load_profile as packaged_profile
 from as2d_core.replay.trajectories import load_corpus, write_corpus
 from dashboard.services import profiles
-from dashboard.services.budgets import compare, list_corpora, open_corpus
+from dashboard.services.budgets import compare, compare_costs, list_corpora, open_corpus, windows_first_shown
 from dashboard.services.workspace import close_workspace, user_folders
 
 BUDGETS = [1, 3, 7]
@@ -84,3 +84,23 @@ def test_a_kept_profile_is_used_without_the_store(workspace, folders):
 def test_a_measured_profile_cannot_take_the_id_of_a_published_one(workspace):
     with pytest.raises(ProfileError, match="k70"):
         profiles.keep_profile(workspace, packaged_profile("k70"))
+
+
+def test_windows_to_choose_on_are_development_and_validation_windows(folders):
+    assert set(compare(folders, "k70", "demo", "choice", budgets=BUDGETS).grid.splits) == {"development", "validation"}
+
+
+def test_a_comparison_that_chooses_nothing_has_the_same_rows(folders):
+    profile, corpus = packaged_profile("k70"), load_corpus("demo")
+    whole = compare_costs(profile, corpus, "validation", budgets=BUDGETS)
+    lean = compare_costs(profile, corpus, "validation", budgets=BUDGETS, choose=False)
+    assert lean.table.rows == whole.table.rows
+    assert (lean.selection, lean.selection_problem) == (None, None)
+
+
+def test_a_set_without_both_splits_is_shown_whole_at_first():
+    demo = load_corpus("demo")
+    assert windows_first_shown(demo) == "choice"
+    assert (
+        windows_first_shown(replace(demo, windows=tuple(w for w in demo.windows if w.split != "validation"))) == "all"
+    )

@@ -170,3 +170,25 @@ def check_figure_without_names(figure):
     assert figure.layout.showlegend is False
     body = figure.to_plotly_json()
     return [{k: v for k, v in trace.items() if k != "name"} for trace in body["data"]] + [body["layout"]]
+
+
+def test_assumed_costs_show_the_measured_figures_behind_them():
+    info = budgets_info(TABLE, base=compare_budgets(grid(drafters=("a",), windows=9)))
+    figure = budgets_figure(info, LIGHT)
+    check_figure(figure)
+    assert names(figure).count("measured:a") == 2
+    assert "measured:a" not in names(budgets_figure(budgets_info(TABLE), LIGHT))
+
+
+def test_the_median_loss_stands_beside_the_share_of_slower_windows():
+    figure = budgets_figure(budgets_info(TABLE), LIGHT)
+    loss = next(trace for trace in figure.data if trace.name == "loss:a")
+    assert list(loss.y) == [row.median_loss for row in TABLE.rows]
+    assert loss.yaxis == "y2"
+
+
+def test_budgets_that_are_chosen_among_are_framed_and_can_be_dragged_over():
+    figure = budgets_figure(budgets_info(TABLE, among=(2, 4)), LIGHT, drag=True)
+    frames = [shape for shape in figure.layout.shapes if shape.type == "rect"]
+    assert {(frame.x0, frame.x1) for frame in frames} == {(1.5, 4.5)}
+    assert (figure.layout.dragmode, figure.layout.selectdirection) == ("select", "h")

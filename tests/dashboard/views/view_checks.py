@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import numpy as np
 import plotly.graph_objects as go
 
-ALLOWED_TAGS = {"div", "span", "b", "bdi", "br"}
+ALLOWED_TAGS = {"div", "span", "b", "bdi", "br", "ol", "li"}
 HOSTILE = [
     b"<script>alert(1)</script>",
     b" a\nb\x07",
@@ -93,7 +93,7 @@ class _Reader(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         assert tag in ALLOWED_TAGS, tag
-        assert {name for name, _ in attrs} <= {"style", "title", "dir"}
+        assert {name for name, _ in attrs} <= {"style", "title", "dir", "aria-current"}
         self.titles += [value for name, value in attrs if name == "title"]
         self.tags.append(tag)
         if tag != "br":
