@@ -110,7 +110,7 @@ def _judged(found: Evaluation) -> tuple[str, ...]:
             (
                 numbers.counted(found.windows, "window"),
                 f"{numbers.tps(found.tps)}{_between(found.tps_interval, 2)}",
-                f"{numbers.signed_percent(found.gain, _ends(found.gain_interval))} against target-only",
+                numbers.against_target_only(found.gain, _ends(found.gain_interval)),
                 gap.replace("-", numbers.MINUS),
                 ""
                 if slower is None
