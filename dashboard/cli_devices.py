@@ -5,9 +5,10 @@ from typing import Any
 
 from as2d_core.runner.device import device_facts
 from dashboard.cli_output import Answer, command
-from dashboard.services.phone_looks import ListedPhone, PhoneLook, connected_phones, look_at, runner_sentence
+from dashboard.services.phone_looks import PhoneLook, connected_phones, look_at, runner_sentence
 from dashboard.services.workspace import user_folders
 from dashboard.views.device_cards import computer_rows, phone_rows
+from device_bridge.adb import KnownPhone
 from device_bridge.local import THIS_COMPUTER
 
 
@@ -48,16 +49,20 @@ def devices(options: argparse.Namespace) -> Answer:  # noqa: ARG001
     return Answer(document, "\n\n".join([*blocks, *found.problems]))
 
 
-def _name(phone: ListedPhone, look: PhoneLook) -> str:
+def _name(phone: KnownPhone, look: PhoneLook) -> str:
     return str((look.facts and (look.facts.value("name") or look.facts.value("model"))) or phone.name)
 
 
-def _document(phone: ListedPhone, look: PhoneLook) -> dict[str, Any]:
+def _document(phone: KnownPhone, look: PhoneLook) -> dict[str, Any]:
     return {
         "id": phone.id,
         "kind": "phone",
         "virtual": look.virtual,
         "state": phone.entry.state,
+        "connections": [
+            {"id": entry.id, "serial": entry.serial, "way": entry.way, "state": entry.state}
+            for entry in phone.connections
+        ],
         "name": _name(phone, look),
         "facts": None if look.facts is None else look.facts.as_json(),
         "ready": look.readiness.ready,

@@ -10,12 +10,13 @@ from dashboard.cli_output import Answer, Progress, command
 from dashboard.services.phones import (
     clean_phone,
     meant_phone,
+    phone_of,
     place_native_runner,
     set_phone_up,
     wanted_on_phone,
 )
 from dashboard.services.workspace import user_folders
-from device_bridge.adb import AdbPhone, configured_servers
+from device_bridge.adb import configured_servers
 from device_bridge.errors import DeviceError
 from device_bridge.setup.checks import Check, State
 from device_bridge.setup.doctor import doctor
@@ -84,7 +85,7 @@ def phone_doctor(options: argparse.Namespace) -> Answer:
         wanted = wanted_on_phone(user_folders(), options.model)
         entry = meant_phone(options.phone)
         serial = entry.id
-        for check in doctor(AdbPhone(entry.server, entry.serial), wanted, entry.name):
+        for check in doctor(phone_of(entry), wanted, entry.name):
             checks.append(check)
             if not options.json:
                 print(_line(check), flush=True)

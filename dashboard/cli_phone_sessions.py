@@ -4,6 +4,8 @@ import argparse
 from typing import Any
 
 from dashboard.cli_output import Answer, command, table
+from dashboard.services.phones import phone_of
+from dashboard.services.workspace import IDENTITIES
 from device_bridge.adb import AdbPhone, configured_servers, pick_phone
 from device_bridge.errors import DeviceError
 from device_bridge.sessions import FoundSession, end_session, find_sessions
@@ -56,8 +58,7 @@ def _add_phone(parser: argparse.ArgumentParser) -> None:
 
 
 def _found(wanted: str | None) -> tuple[AdbPhone, list[FoundSession]]:
-    entry = pick_phone(configured_servers(), wanted)
-    phone = AdbPhone(entry.server, entry.serial)
+    phone = phone_of(pick_phone(configured_servers(), wanted, IDENTITIES))
     return phone, find_sessions(phone)
 
 

@@ -7,7 +7,6 @@ from dashboard import ui
 from dashboard.services.calibration import Calibration, CalibrationForm, expected_of, phone_form, start
 from dashboard.services.devices import device_history, find_device
 from dashboard.services.phone_looks import (
-    ListedPhone,
     PhoneList,
     PhoneLook,
     computer_reading,
@@ -39,6 +38,7 @@ from dashboard.views.text import label
 from dashboard.views.width_savings import width_savings_figure, width_savings_info
 from datastore.locations import Folders
 from datastore.queries import row_as_json
+from device_bridge.adb import KnownPhone
 from device_bridge.errors import DeviceError
 from device_bridge.jobs import Job
 from device_bridge.setup.checks import Remedy
@@ -84,11 +84,11 @@ def computer(workspace: Workspace) -> None:
         _history(workspace, (device.key,))
 
 
-def phone(workspace: Workspace, listed: ListedPhone) -> None:
+def phone(workspace: Workspace, listed: KnownPhone) -> None:
     """The card of one phone."""
     with st.container(border=True, key=f"card-{listed.id}".replace(":", "-").replace("@", "-")):
         with st.spinner(f"Asking {listed.name}"):
-            look = _look(listed.id, listed.entry.state, workspace.folders, listed)
+            look = _look(repr(listed.connections), workspace.folders, listed)
         name = (look.facts and (look.facts.value("name") or look.facts.value("model"))) or listed.name
         st.subheader(ui.plain(str(name)), anchor=False)
         marks = badge_html(badge("virtual"), ui.theme()) if look.virtual else ""
@@ -106,7 +106,7 @@ def phone(workspace: Workspace, listed: ListedPhone) -> None:
         _history(workspace, (str(name), str(look.facts.value("model")) if look.facts else ""))
 
 
-def _phone_state(workspace: Workspace, listed: ListedPhone, look: PhoneLook) -> None:
+def _phone_state(workspace: Workspace, listed: KnownPhone, look: PhoneLook) -> None:
     job = workspace.jobs.active(listed.id)
     if listed.ready and look.problem is None and job is None:
         # While something is measured nobody asks the phone: the runner itself sends its readings.
@@ -117,12 +117,12 @@ def _phone_state(workspace: Workspace, listed: ListedPhone, look: PhoneLook) -> 
         _set_up(workspace, listed)
     if look.readiness.ready or job is not None:
         _work(workspace, listed.id, phone_form(listed.id))
-    if is_ours(listed.id) and st.button("Stop this virtual phone", key=f"stop-{listed.id}"):
-        stop_virtual_phone(listed.id)
+    if is_ours(listed) and st.button("Stop this virtual phone", key=f"stop-{listed.id}"):
+        stop_virtual_phone(listed)
         st.rerun()
 
 
-def _orphans(workspace: Workspace, listed: ListedPhone, look: PhoneLook) -> None:
+def _orphans(workspace: Workspace, listed: KnownPhone, look: PhoneLook) -> None:
     """Runners that nobody follows; an idle one of a program that has ended makes room by itself."""
     if not look.runners:
         return
@@ -135,7 +135,7 @@ def _orphans(workspace: Workspace, listed: ListedPhone, look: PhoneLook) -> None
                 st.rerun()
 
 
-def _set_up(workspace: Workspace, listed: ListedPhone) -> None:
+def _set_up(workspace: Workspace, listed: KnownPhone) -> None:
     """The button that brings over what is missing, and what it says while it works."""
     if not st.button("Set up", key=f"set-up-{listed.id}", type="primary", icon=":material/install_mobile:"):
         return
@@ -145,7 +145,7 @@ def _set_up(workspace: Workspace, listed: ListedPhone) -> None:
         def say(sentence: str) -> None:
             said.text(sentence)
 
-        set_phone_up(workspace.folders, listed.entry, say=say)
+        set_phone_up(workspace.folders, listed, say=say)
         _look.clear()
         st.rerun()
 
@@ -230,7 +230,7 @@ def _computer_now() -> None:
     st.html(gauges_html(computer_gauges(computer_reading(_sensors())), ui.theme()))
 
 
-def _phone_now(listed: ListedPhone) -> None:
+def _phone_now(listed: KnownPhone) -> None:
     try:
         st.html(gauges_html(phone_gauges(phone_conditions(listed)), ui.theme()))
     except DeviceError as error:
@@ -246,12 +246,13 @@ def _history(workspace: Workspace, keys: tuple[str, ...]) -> None:
             ui.link(ui.TIMELINE, short_run_label(row_as_json(row) | {"created_at": row.created_at}), run=row.run_id)
 
 
-def _address(listed: ListedPhone) -> str:
-    return label(f"{listed.entry.serial} · {listed.entry.state}", 120)
+def _address(listed: KnownPhone) -> str:
+    """How it is connected: each connection with its state."""
+    return label(" · ".join(f"{entry.serial} ({entry.way}): {entry.state}" for entry in listed.connections), 160)
 
 
 @st.cache_resource(ttl=FACTS_S, max_entries=32, show_spinner=False)
-def _look(phone_id: str, state: str, _folders: Folders, _listed: ListedPhone) -> PhoneLook:  # noqa: ARG001 - the key
+def _look(connections: str, _folders: Folders, _listed: KnownPhone) -> PhoneLook:  # noqa: ARG001
     return look_at(_folders, _listed)
 
 

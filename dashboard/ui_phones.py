@@ -21,4 +21,6 @@ def _watch(workspace: Workspace, seen: frozenset[tuple[str, str]]) -> None:
 
 
 def _states(found: PhoneList) -> frozenset[tuple[str, str]]:
-    return frozenset((phone.id, phone.entry.state) for phone in found.phones) | {("", text) for text in found.problems}
+    return frozenset(
+        (phone.id, f"{entry.id} {entry.state}") for phone in found.phones for entry in phone.connections
+    ) | {("", text) for text in found.problems}

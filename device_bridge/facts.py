@@ -163,6 +163,7 @@ def _identity(properties: Mapping[str, str]) -> list[Fact]:
     marked = properties.get("ro.as2d.virtual") == "1"
     return [
         Fact("virtual", marked if properties else None, "getprop ro.as2d.virtual"),
+        first("serial", "ro.serialno", "ro.boot.serialno"),
         first("maker", "ro.product.manufacturer", "ro.product.brand"),
         first("model", "ro.product.model", "ro.product.vendor.model"),
         first("name", "ro.product.marketname", "ro.product.vendor.marketname", "ro.config.marketing_name"),

@@ -56,14 +56,16 @@ class PhoneDevice:
         runner: Callable[[], RunnerCommand],
         prepare: Prepare = lambda request, _cancel: request,
         limits: Limits | None = None,
+        device_id: str | None = None,
     ) -> None:
         """Nothing is done on the phone before the first request.
 
         Args:
+            device_id: name of the phone among devices, whichever connection it has; default: its connection's.
             runner: says how the runner is started; may set the phone up first.
             prepare: brings what the request names to the phone, and names it as it lies there.
         """
-        self.id = phone.id
+        self.id = device_id or phone.id
         self.name = name
         self.phone = phone
         self.limits = limits or Limits()
@@ -89,6 +91,8 @@ class PhoneDevice:
         with self._lock:
             self._stop_timer()
             self._runs += 1
+        if self.phone.route is not None:
+            self.phone.route.renew()
         self._keep_awake()
         session = self._session_of(request, cancel)
         follower = _Follower(self, session, self._offset, request.run_id, cancel, self._detached)

@@ -60,7 +60,6 @@ class Phones:
 
     def __call__(self, preset="k70", *, wait=True, **options):
         number = next(self._numbers)
-        options.setdefault("serial", f"VIRTUAL{number}")
         phone = VirtualPhone(self._folder / f"phone{number}", self._server, preset, **options)
         self._started.append(phone)
         if wait:

@@ -22,22 +22,26 @@ class DeviceStatus:
     id: str
     name: str
     kind: str
-    """``computer``."""
+    """``computer`` or ``phone``."""
     job: Job | None
     """What it runs now."""
     facts: Mapping[str, Any]
-    """What is known about it: processor, cores, memory, system."""
+    """What is known about it: processor, cores, memory, system. Empty for a phone: its card asks for them."""
     key: str
     """Its name across runs, as the store keeps it."""
 
 
 def list_devices(workspace: Workspace) -> list[DeviceStatus]:
-    """All devices."""
-    facts = device_facts()
-    return [
-        DeviceStatus(device.id, device.name, "computer", workspace.jobs.active(device.id), facts, device_key(facts))
-        for device in workspace.jobs.devices()
-    ]
+    """All devices, in the order in which they became known; this computer is the first."""
+    here = device_facts()
+    found = []
+    for device in workspace.jobs.devices():
+        job = workspace.jobs.active(device.id)
+        if device.outlives:
+            found.append(DeviceStatus(device.id, device.name, "phone", job, {}, device.name))
+        else:
+            found.append(DeviceStatus(device.id, device.name, "computer", job, here, device_key(here)))
+    return found
 
 
 def device_history(workspace: Workspace, keys: Collection[str], limit: int = 4) -> list[RunRow]:

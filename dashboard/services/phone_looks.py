@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from as2d_core.errors import As2dError
 from as2d_core.records import Telemetry
 from as2d_core.runner.sensors import Sensors
-from dashboard.services.phones import greet, phone_readiness
-from dashboard.services.workspace import Workspace
+from dashboard.services.phones import greet, phone_of, phone_readiness
+from dashboard.services.workspace import IDENTITIES, Workspace
 from datastore.locations import Folders
-from device_bridge.adb import AdbPhone, AdbServer, PhoneEntry, configured_servers, list_phones
+from device_bridge.adb import AdbPhone, AdbServer, KnownPhone, configured_servers, list_phones
 from device_bridge.errors import DeviceError
 from device_bridge.facts import PhoneFacts, read_conditions, read_facts
 from device_bridge.sessions import FoundSession, end_session, find_sessions
@@ -23,24 +23,10 @@ ASK_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class ListedPhone:
-    """A phone as it is listed. Nothing was asked from it yet."""
-
-    id: str
-    name: str
-    entry: PhoneEntry
-
-    @property
-    def ready(self) -> bool:
-        """Whether it can be asked anything."""
-        return self.entry.ready
-
-
-@dataclass(frozen=True, slots=True)
 class PhoneList:
     """Phones of all adb servers, and a sentence for each server that does not answer."""
 
-    phones: tuple[ListedPhone, ...]
+    phones: tuple[KnownPhone, ...]
     problems: tuple[str, ...]
 
 
@@ -64,7 +50,7 @@ class PhoneLook:
 def seen_phones(workspace: Workspace) -> PhoneList:
     """The same as the program knows it already: nobody is asked, and nobody waits."""
     seen = workspace.phones.seen()
-    return _phone_list(seen.phones, seen.problems)
+    return PhoneList(seen.phones, tuple(str(problem) for problem in seen.problems))
 
 
 def connected_phones(servers: Sequence[AdbServer] | None = None) -> PhoneList:
@@ -73,19 +59,20 @@ def connected_phones(servers: Sequence[AdbServer] | None = None) -> PhoneList:
         asked = configured_servers() if servers is None else servers
     except DeviceError as error:
         return PhoneList((), (str(error),))
-    return _phone_list(*list_phones(asked))
+    entries, errors = list_phones(asked)
+    return PhoneList(IDENTITIES.phones(entries), tuple(str(error) for error in errors))
 
 
-def look_at(folders: Folders, phone: ListedPhone) -> PhoneLook:
+def look_at(folders: Folders, phone: KnownPhone) -> PhoneLook:
     """Facts and readiness of one phone; a phone that does not answer has a sentence instead."""
     try:
-        readiness = phone_readiness(folders, phone.entry)
+        readiness = phone_readiness(folders, phone)
     except As2dError as error:
         readiness = Readiness(phone.id, (from_error("model", error, "Models"),))
     if not phone.ready:
         return PhoneLook(None, readiness)
-    greet(phone.entry)
-    adb = AdbPhone(phone.entry.server, phone.entry.serial)
+    greet(phone)
+    adb = phone_of(phone)
     try:
         runners = tuple(session for session in find_sessions(adb) if session.alive)
         return PhoneLook(read_facts(lambda text: _ask(adb, text)), readiness, runners=runners)
@@ -93,28 +80,28 @@ def look_at(folders: Folders, phone: ListedPhone) -> PhoneLook:
         return PhoneLook(None, readiness, str(error))
 
 
-def orphans(workspace: Workspace, phone: ListedPhone) -> list[FoundSession]:
+def orphans(workspace: Workspace, phone: KnownPhone) -> list[FoundSession]:
     """Runners on a phone that nobody here follows: earlier programs, or other computers, have left them there.
 
     Raises:
         DeviceError: it does not answer.
     """
     if workspace.jobs.active(phone.id) is not None or any(
-        left.device_id == phone.id for left in workspace.jobs.left_jobs()
+        left.device_id in phone.names for left in workspace.jobs.left_jobs()
     ):
         return []  # it is followed, or about to be
     ours = {getattr(device, "session_id", None) for device in workspace.jobs.devices()}
-    found = find_sessions(AdbPhone(phone.entry.server, phone.entry.serial))
+    found = find_sessions(phone_of(phone))
     return [session for session in found if session.alive and session.id not in ours]
 
 
-def end_runner(phone: ListedPhone, session_id: str) -> None:
+def end_runner(phone: KnownPhone, session_id: str) -> None:
     """End a runner on a phone, with everything it has started.
 
     Raises:
         DeviceError: the phone is not there.
     """
-    end_session(AdbPhone(phone.entry.server, phone.entry.serial), session_id)
+    end_session(phone_of(phone), session_id)
 
 
 def runner_sentence(session: FoundSession) -> str:
@@ -125,24 +112,19 @@ def runner_sentence(session: FoundSession) -> str:
     return f"A runner of another program {doing} on this phone. {started}"
 
 
-def phone_conditions(phone: ListedPhone) -> PhoneFacts:
+def phone_conditions(phone: KnownPhone) -> PhoneFacts:
     """What changes while a phone lies there: battery, temperature, cores, screen.
 
     Raises:
         DeviceError: it does not answer.
     """
-    adb = AdbPhone(phone.entry.server, phone.entry.serial)
+    adb = phone_of(phone)
     return read_conditions(lambda text: _ask(adb, text))
 
 
 def computer_reading(sensors: Sensors | None = None) -> Telemetry:
     """The same for this computer."""
     return (sensors or Sensors()).read()
-
-
-def _phone_list(entries: Sequence[PhoneEntry], errors: Sequence[DeviceError]) -> PhoneList:
-    listed = tuple(ListedPhone(entry.id, entry.name, entry) for entry in entries)
-    return PhoneList(listed, tuple(str(error) for error in errors))
 
 
 def _ask(phone: AdbPhone, text: str) -> str:

@@ -5,9 +5,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from as2d_core.records import Request
-from dashboard.services.phones import greet
+from dashboard.services.phones import greet, phone_of
+from dashboard.services.workspace import IDENTITIES
 from datastore.locations import Folders
-from device_bridge.adb import AdbPhone, PhoneEntry, configured_servers, pick_phone
+from device_bridge.adb import KnownPhone, configured_servers, pick_phone
 from device_bridge.devices import Limits
 from device_bridge.phones import PhoneDevice
 from device_bridge.sessions import RunnerCommand
@@ -23,18 +24,18 @@ def find_phone(folders: Folders, device_id: str) -> PhoneDevice:
     Raises:
         PhoneNotFoundError, AmbiguousPhoneError, UnauthorizedError, OfflineError, AdbServerDownError: as it says.
     """
-    entry = pick_phone(configured_servers(), device_id)
+    entry = pick_phone(configured_servers(), device_id, IDENTITIES)
     greet(entry)
     return phone_device(folders, entry)
 
 
-def phone_device(folders: Folders, entry: PhoneEntry, runner: Callable[[], RunnerCommand] | None = None) -> PhoneDevice:
+def phone_device(folders: Folders, entry: KnownPhone, runner: Callable[[], RunnerCommand] | None = None) -> PhoneDevice:
     """A connected phone as something that runs requests; what they need is brought there first.
 
     Args:
         runner: starts another runner than the one that setting up places.
     """
-    phone = AdbPhone(entry.server, entry.serial)
+    phone = phone_of(entry)
     provision = Provision(phone, folders.phone_bundles)
 
     def prepare(request: Request, cancel: threading.Event) -> Request:
@@ -42,4 +43,4 @@ def phone_device(folders: Folders, entry: PhoneEntry, runner: Callable[[], Runne
         # Which widths are exact was found on this computer's processor, if it is known at all.
         return replace(there, target=replace(there.target, exact_widths=None))
 
-    return PhoneDevice(phone, entry.name, runner or provision.runner, prepare, LIMITS)
+    return PhoneDevice(phone, entry.name, runner or provision.runner, prepare, LIMITS, entry.id)

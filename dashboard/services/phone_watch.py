@@ -7,8 +7,9 @@ again and again as long as it has something to wait for there.
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from device_bridge.adb import PhoneEntry, Seen, Tracker, configured_servers
+from device_bridge.adb import Identities, KnownPhone, Tracker, configured_servers
 from device_bridge.errors import DeviceError
 
 FIRST_LOOK_S = 1.0
@@ -16,19 +17,35 @@ FIRST_LOOK_S = 1.0
 AGAIN_S = 5.0
 """What could not be done on a connected phone is tried again after this time."""
 CLOSE_S = 5.0
+_TICK_S = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class SeenPhones:
+    """What is connected."""
+
+    phones: tuple[KnownPhone, ...] = ()
+    problems: tuple[DeviceError, ...] = ()
+    """One for each adb server that does not answer."""
+    version: int = 0
+    """0 = nothing is known yet."""
 
 
 class PhoneWatch:
     """Follows the adb servers of this program from the first call of ``start`` on."""
 
-    def __init__(self, came: Callable[[PhoneEntry], None], waits: Callable[[], bool] = lambda: False) -> None:
+    def __init__(
+        self, came: Callable[[KnownPhone], None], identities: Identities, waits: Callable[[], bool] = lambda: False
+    ) -> None:
         """Nothing is looked at yet.
 
         Args:
+            identities: says which connections lead to one phone.
             came: called in a thread for each phone that has become ready.
             waits: whether there is something that ``came`` should be called for again.
         """
-        self._came, self._waits = came, waits
+        self._came, self._identities, self._waits = came, identities, waits
+        self._seen = SeenPhones()
         self._lock = threading.Lock()
         self._tracker: Tracker | None = None
         self._worker: threading.Thread | None = None
@@ -52,16 +69,15 @@ class PhoneWatch:
             self._worker = threading.Thread(target=self._work, args=(self._tracker,), name="as2d-phones", daemon=True)
             self._worker.start()
 
-    def seen(self) -> Seen:
+    def seen(self) -> SeenPhones:
         """What is connected. Waits only in the first second of all, and only until something is known."""
         self.start()
         if self._problem is not None:
-            return Seen(problems=(self._problem,))
-        tracker = self._tracker
-        if tracker is None:
-            return Seen()  # it was closed
-        left_s = self._began_s + FIRST_LOOK_S - time.monotonic()
-        return tracker.wait(0, left_s) if left_s > 0 else tracker.seen
+            return SeenPhones(problems=(self._problem,))
+        while not self._seen.version and time.monotonic() - self._began_s < FIRST_LOOK_S:
+            if self._closing.wait(_TICK_S):
+                break
+        return self._seen
 
     def look_again(self) -> None:
         """An adb server was started: do not wait until it is asked again by itself."""
@@ -85,15 +101,18 @@ class PhoneWatch:
         while not self._closing.is_set():
             self._changed.wait(AGAIN_S)
             self._changed.clear()
-            now = {_connection(phone): phone for phone in tracker.seen.phones if phone.ready}
-            for connection, phone in now.items():
+            found = tracker.seen
+            phones = self._identities.phones(found.phones)
+            self._seen = SeenPhones(phones, found.problems, found.version)
+            now = {connection for phone in phones for connection in _connections(phone)}
+            for phone in phones:
                 if self._closing.is_set():
                     return
-                if connection not in known or self._waits():
+                if phone.ready and (_connections(phone) - known or self._waits()):
                     self._came(phone)
-            known = set(now)
+            known = now
 
 
-def _connection(phone: PhoneEntry) -> tuple[str, str]:
+def _connections(phone: KnownPhone) -> set[tuple[str, str]]:
     """A phone that comes back has another number at its server."""
-    return phone.id, phone.details.get("transport_id", "")
+    return {(entry.id, entry.details.get("transport_id", "")) for entry in phone.connections if entry.ready}

@@ -5,10 +5,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from dashboard.services.models import resolve_model
-from dashboard.services.workspace import read_settings
+from dashboard.services.workspace import IDENTITIES, read_settings
 from datastore.locations import Folders
-from device_bridge.adb import AdbPhone, configured_servers, pick_phone
-from device_bridge.adb.servers import PhoneEntry
+from device_bridge.adb import AdbPhone, KnownPhone, Route, configured_servers, list_phones, pick_phone
 from device_bridge.errors import DeviceError
 from device_bridge.setup.checks import Check, Readiness
 from device_bridge.setup.cleaning import Removed, clean
@@ -19,7 +18,7 @@ from device_bridge.setup.wanted import Wanted, wanted_now
 from device_bridge.stay_awake import put_back_left
 
 
-def meant_phone(wanted: str | None, *, start_server: bool = True) -> PhoneEntry:
+def meant_phone(wanted: str | None, *, start_server: bool = True) -> KnownPhone:
     """The phone a person means, ready to work.
 
     Args:
@@ -31,12 +30,12 @@ def meant_phone(wanted: str | None, *, start_server: bool = True) -> PhoneEntry:
     servers = configured_servers()
     if start_server and len(servers) == 1:
         servers[0].ensure()
-    entry = pick_phone(servers, wanted)
+    entry = pick_phone(servers, wanted, IDENTITIES)
     greet(entry)
     return entry
 
 
-def greet(entry: PhoneEntry) -> None:
+def greet(entry: KnownPhone) -> None:
     """A phone was connected: what an earlier session could not put back on it is put back now."""
     with suppress(DeviceError):  # whoever needs the phone sees what is wrong with it
         put_back_left(phone_of(entry))
@@ -61,30 +60,30 @@ def wanted_on_phone(folders: Folders, names: Sequence[str] = ()) -> Wanted:
     return wanted_now(folders.phone_bundles, phone_models(folders, names))
 
 
-def phone_readiness(folders: Folders, entry: PhoneEntry, names: Sequence[str] = ()) -> Readiness:
+def phone_readiness(folders: Folders, entry: KnownPhone, names: Sequence[str] = ()) -> Readiness:
     """Checklist of one phone, for its card. Raises as ``wanted_on_phone``."""
     return check_readiness(phone_of(entry), wanted_on_phone(folders, names), entry.name)
 
 
 def set_phone_up(
-    folders: Folders, entry: PhoneEntry, names: Sequence[str] = (), *, probe: bool = True, say: Say = lambda _: None
+    folders: Folders, entry: KnownPhone, names: Sequence[str] = (), *, probe: bool = True, say: Say = lambda _: None
 ) -> SetUp:
     """Bring everything that is missing to a phone. Raises as ``setup.set_up``."""
     models = phone_models(folders, names)
     return set_up(phone_of(entry), folders.phone_bundles, models, name=entry.name, probe=probe, say=say)
 
 
-def place_native_runner(entry: PhoneEntry, program: Path, say: Say = lambda _: None) -> SetUp:
+def place_native_runner(entry: KnownPhone, program: Path, say: Say = lambda _: None) -> SetUp:
     """Bring a native runner to a phone. Raises as ``setup.set_up_native``."""
     return set_up_native(phone_of(entry), program, say=say)
 
 
-def examine_phone(folders: Folders, entry: PhoneEntry, names: Sequence[str] = ()) -> Iterator[Check]:
+def examine_phone(folders: Folders, entry: KnownPhone, names: Sequence[str] = ()) -> Iterator[Check]:
     """Every link from the cable to a forward pass, as it is tried. Raises as ``wanted_on_phone``."""
     return doctor(phone_of(entry), wanted_on_phone(folders, names), entry.name)
 
 
-def clean_phone(folders: Folders, entry: PhoneEntry, *, everything: bool = False) -> Removed:
+def clean_phone(folders: Folders, entry: KnownPhone, *, everything: bool = False) -> Removed:
     """Remove earlier versions from a phone, or everything of ours. Raises as ``cleaning.clean``."""
     if everything:
         return clean(phone_of(entry), everything=True)
@@ -93,6 +92,14 @@ def clean_phone(folders: Folders, entry: PhoneEntry, *, everything: bool = False
     return clean(phone_of(entry), [folder for folder in keep if folder])
 
 
-def phone_of(entry: PhoneEntry) -> AdbPhone:
-    """The phone behind an entry of a server's list."""
-    return AdbPhone(entry.server, entry.serial)
+def phones_now() -> tuple[KnownPhone, ...]:
+    """The phones of all servers; a server that does not answer has none."""
+    try:
+        return IDENTITIES.phones(list_phones(configured_servers())[0])
+    except DeviceError:
+        return ()
+
+
+def phone_of(phone: KnownPhone) -> AdbPhone:
+    """The phone itself, over whichever of its connections works."""
+    return AdbPhone(phone.server, phone.serial, Route(phone, phones_now))

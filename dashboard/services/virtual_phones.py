@@ -6,7 +6,7 @@ from pathlib import Path
 
 from dashboard.services.workspace import Workspace
 from datastore.locations import Folders
-from device_bridge.adb import AdbServer, configured_servers
+from device_bridge.adb import AdbServer, KnownPhone, configured_servers
 from device_bridge.errors import VirtualPhoneError
 from device_bridge.virtual_phone import VirtualPhone
 from device_bridge.virtual_phone.presets import PRESETS
@@ -30,7 +30,7 @@ def virtual_presets() -> tuple[VirtualPreset, ...]:
 
 
 def start_virtual_phone(workspace: Workspace, preset_id: str, server: AdbServer | None = None) -> str:
-    """Start one at an adb server, which is started too when it belongs on this computer; returns the phone's id.
+    """Start one at an adb server, which is started too when it belongs on this computer; returns its connection's id.
 
     Raises:
         VirtualPhoneError: it cannot be started, or there are too many.
@@ -44,25 +44,24 @@ def start_virtual_phone(workspace: Workspace, preset_id: str, server: AdbServer 
         if len(_started) >= MOST:
             raise VirtualPhoneError(f"{MOST} virtual phones run already.", "Stop one of them first.")
         root = _root(workspace.folders, preset_id)
-        phone = VirtualPhone(root, chosen, preset_id, serial=f"VIRTUAL-{preset_id}-{root.name}")
+        phone = VirtualPhone(root, chosen, preset_id)
         _started[chosen.phone_id(phone.serial)] = phone
     phone.wait_ready()
     workspace.phones.look_again()
     return chosen.phone_id(phone.serial)
 
 
-def is_ours(phone_id: str) -> bool:
+def is_ours(phone: KnownPhone) -> bool:
     """Whether this program started it and can stop it."""
-    phone = _started.get(phone_id)
-    return phone is not None and phone.alive
+    return any(found.alive for name in phone.names if (found := _started.get(name)) is not None)
 
 
-def stop_virtual_phone(phone_id: str) -> None:
+def stop_virtual_phone(phone: KnownPhone) -> None:
     """Stop one that this program started; nothing happens to any other."""
     with _lock:
-        phone = _started.pop(phone_id, None)
-    if phone is not None:
-        phone.close()
+        found = [_started.pop(name) for name in phone.names if name in _started]
+    for started in found:
+        started.close()
 
 
 def _root(folders: Folders, preset_id: str) -> Path:

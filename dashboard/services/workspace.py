@@ -16,7 +16,7 @@ from datastore.ingest import ingest_run
 from datastore.locations import Folders, data_folder
 from datastore.lock import turn
 from datastore.store import Store
-from device_bridge.adb import PhoneEntry
+from device_bridge.adb import Identities, KnownPhone
 from device_bridge.devices import Device
 from device_bridge.errors import (
     AdbServerDownError,
@@ -30,6 +30,8 @@ from device_bridge.jobs import Job, JobManager
 from device_bridge.local import LocalDevice
 
 INCOMING = "incoming"
+IDENTITIES = Identities()
+"""What this program knows of connections to phones: each is asked once which phone it leads to."""
 SETTINGS_FILE = "settings.json"
 
 
@@ -58,7 +60,7 @@ class Workspace:
         self.resumed: list[Job] = []
         """Jobs that an earlier program left running on phones, and that are followed again."""
         self._taking_up = threading.Lock()
-        self.phones = PhoneWatch(self._phone_came, lambda: bool(self.jobs.left_jobs()))
+        self.phones = PhoneWatch(self._phone_came, IDENTITIES, lambda: bool(self.jobs.left_jobs()))
         """The phones that are there now. It looks from the first time on that somebody asks, or something waits."""
         if self._take_up_left(None):
             self.phones.start()
@@ -93,12 +95,13 @@ class Workspace:
             known = unknown_device(device_id, [device.id for device in self.jobs.devices()])
             raise UnknownDeviceError(f"{known} Nor is it a phone: {error}") from error
 
-    def _phone_came(self, phone: PhoneEntry) -> None:
+    def _phone_came(self, phone: KnownPhone) -> None:
         """A phone is ready: what earlier programs have left there is put back, and taken up again."""
         from dashboard.services.phones import greet
 
         greet(phone)
-        self._take_up_left(phone.id)
+        for name in phone.names:
+            self._take_up_left(name)
 
     def _take_up_left(self, device_id: str | None) -> bool:
         """Follow what was left running on a phone, or on any; returns whether something waits for its phone still."""

@@ -36,6 +36,7 @@ def phone_rows(facts: PhoneFacts) -> tuple[FactRow, ...]:
     storage = _of(facts.value("storage_free_bytes"), facts.value("storage_bytes"), "free")
     rows = [
         ("Model", _joined(("", facts.value("maker")), ("", facts.value("model")), comma=False), "model"),
+        ("Serial number", facts.value("serial"), "serial"),
         ("Processor", cpu_label(facts), "cores"),
         ("Graphics", gpu, "gpu"),
         ("OpenCL", opencl, "opencl"),

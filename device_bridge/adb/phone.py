@@ -1,10 +1,11 @@
 """How is one phone spoken to? By its serial number at one adb server; a command gives out, err and an exit code."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Protocol
 
 from device_bridge.adb.commands import command, decoded, script
-from device_bridge.adb.servers import AdbServer
+from device_bridge.adb.servers import AdbServer, PhoneEntry
 from device_bridge.adb.shell import Shell
 from device_bridge.adb.wire import Deadline, Wire, refusal
 from device_bridge.errors import CommandFailedError, CommandTimeoutError, DeviceError, PhoneLostError
@@ -38,12 +39,30 @@ class Output:
         return ""
 
 
+class Way(Protocol):
+    """How a phone with several connections is reached."""
+
+    def __call__(self) -> PhoneEntry:
+        """The connection to use now."""
+        ...
+
+    def lost(self, entry: PhoneEntry) -> None:
+        """Nothing can be opened over this one."""
+        ...
+
+    def renew(self) -> None:
+        """Something begins: take the best connection that there is."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class AdbPhone:
     """A phone, whether it is there now or not. Any thread may call; nothing is kept open between calls."""
 
     server: AdbServer
     serial: str
+    route: Way | None = field(default=None, compare=False)
+    """Says which connection is used, where there may be several; default: the one named here."""
 
     @property
     def id(self) -> str:
@@ -106,9 +125,19 @@ class AdbPhone:
         Raises:
             As ``open_shell``.
         """
-        wire = self.server.wire(deadline)
+        if self.route is None:
+            return self._open(self.server, self.serial, service, deadline)
+        entry = self.route()
         try:
-            wire.ask(f"host:transport:{self.serial}", deadline, self._named)
+            return self._open(entry.server, entry.serial, service, deadline)
+        except DeviceError:
+            self.route.lost(entry)
+            raise
+
+    def _open(self, server: AdbServer, serial: str, service: str, deadline: Deadline) -> Wire:
+        wire = server.wire(deadline)
+        try:
+            wire.ask(f"host:transport:{serial}", deadline, self._named)
             try:
                 wire.ask(service, deadline, self._named)
             except (PhoneLostError, DeviceError) as error:
@@ -125,8 +154,9 @@ class AdbPhone:
             DeviceError: the server does not know the phone, or is down.
         """
         deadline = Deadline(timeout_s, "The adb server")
-        with self.server.wire(deadline) as wire:
-            wire.ask(f"host-serial:{self.serial}:get-state", deadline, self._named)
+        now = self if self.route is None else self.route()
+        with now.server.wire(deadline) as wire:
+            wire.ask(f"host-serial:{now.serial}:get-state", deadline, self._named)
             return decoded(wire.receive_block(deadline))
 
     @property

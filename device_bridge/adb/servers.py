@@ -8,13 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from device_bridge.adb.commands import decoded
-from device_bridge.adb.wire import FIND_HINT, Deadline, Wire, refusal
+from device_bridge.adb.wire import Deadline, Wire, refusal
 from device_bridge.errors import (
     AdbMissingError,
     AdbServerDownError,
-    AmbiguousPhoneError,
     DeviceError,
-    NoPhoneError,
     PhoneNotFoundError,
 )
 
@@ -171,6 +169,14 @@ class PhoneEntry:
         return self.details.get("model", "").replace("_", " ") or self.serial
 
     @property
+    def way(self) -> str:
+        """``USB`` or ``network``, as far as the server tells; else the server's name."""
+        if "usb" in self.details:
+            return "USB"
+        networked = re.search(r":\d+$|\._adb-tls-connect\._tcp", self.serial)
+        return "network" if networked else str(self.server)
+
+    @property
     def ready(self) -> bool:
         return self.state == "device"
 
@@ -223,39 +229,6 @@ def list_phones(servers: Sequence[AdbServer]) -> tuple[list[PhoneEntry], list[De
         except DeviceError as error:
             errors.append(error)
     return phones, errors
-
-
-def pick_phone(servers: Sequence[AdbServer], wanted: str | None = None) -> PhoneEntry:
-    """The one phone that is meant, ready to work.
-
-    Args:
-        wanted: its id, serial or model; may be left out when there is only one.
-
-    Raises:
-        NoPhoneError, PhoneNotFoundError, AmbiguousPhoneError: none, or more than one, is meant.
-        UnauthorizedError, OfflineError, NoPermissionError: it is there but not ready.
-        AdbServerDownError: no server answers.
-    """
-    phones, errors = list_phones(servers)
-    meant = [p for p in phones if wanted is None or wanted in {p.id, p.serial}]
-    if not meant and wanted is not None:
-        meant = [p for p in phones if p.name.casefold() == wanted.casefold()]
-    names = ", ".join(p.id for p in meant or phones)
-    if not meant:
-        if errors and not phones:
-            raise errors[0]
-        if wanted is not None:
-            raise PhoneNotFoundError(
-                f"Phone {wanted} is not connected.", f"Connected: {names}." if names else FIND_HINT
-            )
-        raise NoPhoneError("No phone is connected.", FIND_HINT)
-    ready = [p for p in meant if p.ready] or meant
-    if len(ready) > 1:
-        raise AmbiguousPhoneError(f"Several phones are connected: {names}.", "Say which one is meant.")
-    problem = ready[0].problem()
-    if problem is not None:
-        raise problem
-    return ready[0]
 
 
 def adb_program() -> str:

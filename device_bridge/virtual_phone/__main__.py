@@ -7,38 +7,42 @@ import argparse
 import asyncio
 import concurrent.futures.thread  # noqa: F401 - whatever is loaded late must be here before the jail closes
 import encodings.idna  # noqa: F401
-import errno
 import inspect
 import json
 import os
 import secrets
 import signal
 import sys
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from device_bridge.adb.servers import AdbServer, parse_server
-from device_bridge.errors import DeviceError, VirtualPhoneError
+from device_bridge.errors import VirtualPhoneError
 from device_bridge.virtual_phone import isolation
 from device_bridge.virtual_phone.faults import RefusedError, inflict
 from device_bridge.virtual_phone.files import WORK, make_files
-from device_bridge.virtual_phone.link import FEATURES, Link, Stream
+from device_bridge.virtual_phone.link import FEATURES, Stream
+from device_bridge.virtual_phone.plug import Plug
 from device_bridge.virtual_phone.presets import PRESETS, Preset, preset
 from device_bridge.virtual_phone.shell_service import Children, ShellSetting, serve_shell
 from device_bridge.virtual_phone.sync_service import serve_sync
 
 KEEP_PLUGGED_S = 0.2
-CONNECT_S = 3.0
-PORT_DEADLINE_S = 10.0
 
 
 class Phone:
     """The phone: what is plugged in, what runs, and what is wrong with it."""
 
     def __init__(
-        self, root: Path, kind: Preset, server: AdbServer | None, *, jailed: bool, prefix: Sequence[str] = ()
+        self,
+        root: Path,
+        kind: Preset,
+        server: AdbServer | None,
+        *,
+        jailed: bool,
+        prefix: Sequence[str] = (),
+        port: int = 0,
     ) -> None:
         """``root`` is the phone's ``/`` as this process sees it: ``/`` itself inside a jail."""
         self.root = root
@@ -49,10 +53,9 @@ class Phone:
         self.thawed.set()
         self.bytes_per_s = 0.0
         self.children = Children()
-        self.port = 0
-        self._server = server
-        self._listener: asyncio.Server | None = None
-        self._links: set[Link] = set()
+        self._cable = Plug(self, lambda: server, port)
+        self._air = Plug(self, lambda: server)
+        self._on_air = False
         self._tasks: set[asyncio.Future[Any]] = set()
         base = "" if jailed else str(root)
         self._base = base
@@ -73,6 +76,11 @@ class Phone:
             f"{base}/",
             tuple(prefix),
         )
+
+    @property
+    def port(self) -> int:
+        """Where its first connection listens."""
+        return self._cable.port
 
     # -- for the link ---------------------------------------------------------------------------------
 
@@ -99,32 +107,22 @@ class Phone:
 
     # -- for faults -----------------------------------------------------------------------------------
 
-    async def unplug(self) -> None:
-        """Pull the plug: no connection, and the host's adb server forgets us, as it does over USB."""
-        if self._listener is not None:
-            self._listener.close()
-            self._listener = None
-        for link in list(self._links):
-            link.cut()
-        await self._tell("disconnect")
+    async def unplug(self, *, air: bool = True) -> None:
+        """Pull the plug; over the air it stays reachable when that is wanted."""
+        await self._cable.pull()
+        if air:
+            await self._air.pull()
 
     async def plug(self) -> None:
         """Put it back."""
-        if self._listener is None:
-            self._listener = await self._listen()
-            self.port = self._listener.sockets[0].getsockname()[1]
-        await self._tell("connect")
+        await self._cable.put_in()
+        if self._on_air:
+            await self._air.put_in()
 
-    async def _listen(self) -> asyncio.Server:
-        """While nobody listened, a connection of somebody else may have been given our port: wait until it is gone."""
-        deadline = time.monotonic() + PORT_DEADLINE_S
-        while True:
-            try:
-                return await asyncio.start_server(self._connected, "127.0.0.1", self.port, limit=4 << 20)
-            except OSError as error:
-                if error.errno != errno.EADDRINUSE or time.monotonic() > deadline:
-                    raise
-                await asyncio.sleep(0.1)
+    async def wifi(self, *, on: bool) -> None:
+        """Be reachable over a second connection, too, or not."""
+        self._on_air = on
+        await (self._air.put_in() if on else self._air.pull())
 
     def descendants(self) -> dict[int, int]:
         """Process ids of everything that runs on the phone, with the memory each holds, in pages."""
@@ -170,8 +168,8 @@ class Phone:
         """Be found by an adb server that has been started anew, as a phone on USB is."""
         while True:
             await asyncio.sleep(KEEP_PLUGGED_S)
-            if self._listener is not None and not self._links:
-                await self._tell("connect")
+            await self._cable.keep()
+            await self._air.keep()
 
     async def control(self, reader: asyncio.StreamReader, write: Callable[[bytes], None], token: str | None) -> None:
         """Carry out faults, one a line; with a ``token`` only those that carry it."""
@@ -187,31 +185,6 @@ class Phone:
             except (KeyError, ValueError, TypeError, OSError) as error:
                 answer = {"ok": False, "error": f"{type(error).__name__}: {error}"}
             write(json.dumps(answer).encode() + b"\n")
-
-    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        link = Link(self, reader, writer)
-        self._links.add(link)
-        try:
-            await link.run()
-        finally:
-            self._links.discard(link)
-
-    async def _tell(self, what: str) -> None:
-        """Ask the adb server to connect or forget us; a server that is down is asked again later."""
-        server = self._server
-        if server is None:
-            return
-
-        def ask() -> None:
-            try:
-                # A connection that broke stays in the server's list, and blocks a new one, until it is let go.
-                server.disconnect(f"127.0.0.1:{self.port}", CONNECT_S)
-                if what == "connect":
-                    server.connect(f"127.0.0.1:{self.port}", CONNECT_S)
-            except DeviceError:
-                pass
-
-        await asyncio.get_running_loop().run_in_executor(None, ask)
 
     def _host_path(self, path: str) -> str:
         return f"{self._base}{path}" if path.startswith("/") else f"{self._base}/{path}"
@@ -260,7 +233,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m device_bridge.virtual_phone", description=__doc__)
     parser.add_argument("--root", type=Path, required=True, help="folder of the phone's files")
     parser.add_argument("--preset", default="k70", help=f"one of {', '.join(PRESETS)}")
-    parser.add_argument("--serial", default="VIRTUAL1", help="of the hardware")
+    parser.add_argument("--serial", required=True, help="of the hardware")
     parser.add_argument("--server", help="adb server to appear at, host:port")
     parser.add_argument("--port", type=int, default=0, help="port to listen on")
     parser.add_argument("--storage-mb", type=int, help="size of the work folder, kept in memory")
@@ -293,8 +266,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ready = {"isolation": "namespaces" if jailed else "mapped", "reason": reason}
 
     async def live() -> None:
-        phone = Phone(seen, kind, server, jailed=jailed, prefix=options.prefix)
-        phone.port = options.port
+        phone = Phone(seen, kind, server, jailed=jailed, prefix=options.prefix, port=options.port)
         await _serve(phone, ready, seen / "control.json")
 
     asyncio.run(live())

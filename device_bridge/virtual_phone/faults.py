@@ -15,6 +15,9 @@ from device_bridge.virtual_phone.presets import Preset
 FAULTS: dict[str, str] = {
     "drop": "s=SECONDS: pull the plug, and put it back after so many seconds (without s: leave it out)",
     "plug": "put the plug back",
+    "wifi": "the phone is connected a second time, over the air",
+    "wifi-off": "it is not",
+    "cable": "s=SECONDS: pull the cable alone, see wifi; what is over the air stays (without s: leave it out)",
     "freeze": "s=SECONDS: the phone answers nothing (without s: until thaw)",
     "thaw": "it answers again",
     "slow": "bytes_per_s=N: a slow connection; 0 for a fast one",
@@ -59,7 +62,8 @@ class Controlled(Protocol):
     thawed: asyncio.Event
     bytes_per_s: float
 
-    async def unplug(self) -> None: ...
+    async def unplug(self, *, air: bool = True) -> None: ...
+    async def wifi(self, *, on: bool) -> None: ...
     async def plug(self) -> None: ...
     def descendants(self) -> Mapping[int, int]: ...
     def end_processes(self) -> None: ...
@@ -80,10 +84,12 @@ async def inflict(phone: Controlled, name: str, values: Mapping[str, Any]) -> No
     if name not in FAULTS:
         raise RefusedError(f"there is no fault {name!r}; known: {', '.join(FAULTS)}")
     seconds = float(values["s"]) if "s" in values else None
-    if name in {"drop", "adbd-restart", "reboot"}:
+    if name in {"wifi", "wifi-off"}:
+        await phone.wifi(on=name == "wifi")
+    elif name in {"drop", "adbd-restart", "reboot", "cable"}:
         if name == "reboot":
             phone.end_processes()
-        await phone.unplug()
+        await phone.unplug(air=name != "cable")
         away_s = seconds if seconds is not None else {"adbd-restart": 0.5, "reboot": 1.0}.get(name)
         if away_s is not None:
             phone.later(away_s, phone.plug)

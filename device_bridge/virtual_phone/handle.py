@@ -1,6 +1,7 @@
 """How is a virtual phone started, made to fail, and ended? By one object that owns its process."""
 
 import contextlib
+import hashlib
 import json
 import os
 import queue
@@ -34,7 +35,7 @@ class VirtualPhone:
         server: AdbServer,
         preset_id: str = "k70",
         *,
-        serial: str = "VIRTUAL1",
+        serial: str | None = None,
         storage_mb: int | None = None,
         visible: Sequence[Path | str] = (),
         prefix: Sequence[str] = (),
@@ -45,6 +46,7 @@ class VirtualPhone:
 
         Args:
             root: folder for its files; made when it is missing.
+            serial: of the hardware; default: one of its own for each folder.
             storage_mb: size of the work folder, kept in memory and gone with the phone; ``None``: on disk.
             visible: folders of this computer it may read, at the same place.
             prefix: words before the phone's shell, such as an emulator.
@@ -57,8 +59,10 @@ class VirtualPhone:
         self.root = root
         self.preset: Preset = preset(preset_id)
         self.server = server
+        self.own_serial = serial or own_serial(root)
+        """Of the hardware, whatever its connection is called."""
         command = [sys.executable, "-m", "device_bridge.virtual_phone", "--root", str(root), "--preset", preset_id]
-        command += ["--serial", serial, "--server", str(server), "--isolation", isolation]
+        command += ["--serial", self.own_serial, "--server", str(server), "--isolation", isolation]
         command += ["--storage-mb", str(storage_mb)] if storage_mb is not None else []
         for folder in visible:
             command += ["--visible", os.path.abspath(folder)]  # noqa: PTH100 - a link stays where it is
@@ -194,6 +198,11 @@ def fault_from_outside(root: Path, name: str, **values: Any) -> None:
             _judge(name, json.loads(file.readline() or b'{"ok": false, "error": "it hung up"}'))
     except (OSError, ValueError, KeyError) as error:
         raise VirtualPhoneError(f"No virtual phone runs in {root} ({error}).") from error
+
+
+def own_serial(root: Path) -> str:
+    """The serial number of the phone whose files lie there: the same each time it is started, and nobody else's."""
+    return f"VIRTUAL{hashlib.sha256(os.fsencode(root.absolute())).hexdigest()[:8].upper()}"
 
 
 def _judge(name: str, answer: dict[str, Any]) -> None:

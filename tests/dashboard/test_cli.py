@@ -280,7 +280,7 @@ def test_devices_lists_this_computer_and_the_phones_with_their_facts(as2d, own_a
     assert code == 0
     computer, *phones = out["devices"]
     assert computer["id"] == "this-computer"
-    phone = next(item for item in phones if item["id"] == shared_phone.phone.id)
+    phone = next(item for item in phones if item["id"] == shared_phone.own_serial)
     assert (phone["virtual"], phone["ready"]) == (True, False)
     assert phone["facts"]["how"]["soc"] == "getprop ro.soc.model"
     assert phone["checks"][0]["key"] == "server"

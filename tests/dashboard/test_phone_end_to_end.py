@@ -28,7 +28,7 @@ DEADLINE_S = 150.0
 
 @pytest.fixture
 def phone(own_adb, tmp_path, data_folder, monkeypatch):
-    """The only phone there is. It runs the Python of this computer, so that no emulator slows it down."""
+    """A phone. It runs the Python of this computer, so that no emulator slows it down."""
     from virtual_phones import Phones
 
     phones = Phones(own_adb.server, tmp_path / "phones")
@@ -77,14 +77,14 @@ def run_cli(capsys, *arguments):
 def test_a_profile_and_a_request_on_a_phone_survive_a_pulled_plug_and_are_marked_virtual(phone, capsys):
     workspace = open_workspace()
     quick = Gates(rest_s=0.0, checks=1)
-    form = phone_form(phone.phone.id)
+    form = phone_form(phone.own_serial)
     form = replace(form, repetitions=1, windows=("clean_00",), offsets_tokens=(0,), max_width=3, gates=quick)
     pulled = unplug_in(phone, workspace, "calibrate")
     calibration = start(workspace, form)
     assert calibration.over.wait(DEADLINE_S)
     assert (calibration.problem, calibration.share) == (None, 1.0)
     assert pulled.is_set()
-    profile = load_profile(workspace.folders, phone_profile_id(phone.phone.id))
+    profile = load_profile(workspace.folders, phone_profile_id(phone.own_serial))
     assert set(profile.verify_idle_ms) == {1, 2, 3}
     assert profile.name.endswith("(virtual)")
     (row,) = list_runs(workspace, RunFilter(methods=("calibrate",)))  # one run: it went on through the break
@@ -96,7 +96,7 @@ def test_a_profile_and_a_request_on_a_phone_survive_a_pulled_plug_and_are_marked
     phone.wait_ready()  # when the plug was pulled late, the profile was over before the phone was back
     pulled = unplug_in(phone, workspace, "sd")
     setting = ("--window", "clean_00", "--method", "sd", "--width", "2", "--drafter-pace", "80")
-    code, answer = run_cli(capsys, "phone", "run", *setting)
+    code, answer = run_cli(capsys, "phone", "run", "--phone", phone.own_serial, *setting)
     assert (code, answer.get("status"), answer.get("error")) == (0, "eos", None)
     assert pulled.wait(DEADLINE_S)
     phone.wait_ready()
@@ -120,7 +120,7 @@ def test_a_profile_and_a_request_on_a_phone_survive_a_pulled_plug_and_are_marked
 @pytest.mark.timeout(900)
 def test_a_whole_profile_by_the_command_gives_every_width_and_replay_takes_it(phone, capsys):
     assert PHONE_WINDOWS == ("long_00",)
-    code, answer = run_cli(capsys, "phone", "profile", "--repetitions", "1", "--rest", "0")
+    code, answer = run_cli(capsys, "phone", "profile", "--phone", phone.own_serial, "--repetitions", "1", "--rest", "0")
     assert (code, answer["status"]) == (0, "done")
     assert set(map(int, answer["verify_idle_ms"])) == set(range(1, 17))
     assert answer["device"].endswith("(virtual)")

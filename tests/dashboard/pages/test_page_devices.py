@@ -1,5 +1,7 @@
 """The Devices page: this computer, virtual phones over the real adb server, and every state in between."""
 
+import time
+
 import pytest
 from virtual_phones import free_port
 
@@ -47,6 +49,19 @@ def test_a_phone_has_its_facts_its_checklist_and_the_state_of_this_moment(open_p
     assert "Read from: getprop ro.build.version.release" in app.html
 
 
+def test_a_phone_on_a_cable_and_over_the_air_has_one_card(open_page, start_phone, own_server, own_adb):
+    phone = start_phone("11pro")
+    phone.fault("wifi")
+    ends = time.monotonic() + 60
+    while len([p for p in own_adb.server.phones() if p.name == phone.preset.model and p.ready]) < 2:
+        assert time.monotonic() < ends
+        time.sleep(0.05)
+    app = open_page("devices")
+    assert [item.value.replace("\\", "") for item in app.test.subheader].count(phone.preset.name) == 1
+    assert phone.own_serial in app.text
+    assert app.text.count("): device") >= 2
+
+
 def test_a_phone_that_waits_for_permission_says_what_to_do(open_page, start_phone, own_server):
     phone = start_phone("mi14")
     phone.fault("unauthorized")
@@ -66,6 +81,6 @@ def test_a_profile_is_measured_at_a_click_and_can_be_cancelled(open_page, worksp
 
 
 def test_the_request_page_runs_on_the_phone_that_its_link_names(open_page, shared_phone, own_server):
-    app = open_page("request", device=shared_phone.phone.id)
+    app = open_page("request", device=shared_phone.own_serial)
     (choice,) = [box for box in app.test.selectbox if box.label == "Device"]
-    assert choice.value == shared_phone.phone.id
+    assert choice.value == shared_phone.own_serial

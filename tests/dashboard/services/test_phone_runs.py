@@ -6,7 +6,7 @@ import pytest
 from as2d_core.protocol import read_run
 from dashboard.services.phone_runs import find_phone, phone_device
 from datastore.locations import Folders
-from device_bridge.adb import list_phones
+from device_bridge.adb import pick_phone
 from device_bridge.errors import PhoneNotFoundError
 from device_bridge.jobs import JobManager
 from device_bridge.sessions import RunnerCommand
@@ -29,8 +29,7 @@ def rig(own_adb, tmp_path_factory):
 
 @pytest.fixture
 def device(rig, tmp_path):
-    (entry,) = [p for p in list_phones([rig.server])[0] if p.serial == rig.serial]
-    return phone_device(Folders(tmp_path), entry, lambda: RUNNER)
+    return phone_device(Folders(tmp_path), pick_phone([rig.server], rig.serial), lambda: RUNNER)
 
 
 @pytest.fixture
@@ -51,9 +50,9 @@ def manager(device, tmp_path):
         pytest.param("as2d", {"budget": 7}, marks=pytest.mark.soak),  # its self-test of widths takes its time
     ],
 )
-def test_a_request_written_here_gives_the_same_tokens_on_a_phone(manager, rig, ask, reference, method, fields):
+def test_a_request_written_here_gives_the_same_tokens_on_a_phone(manager, device, rig, ask, reference, method, fields):
     here = ask(method, **fields)
-    job = manager.submit(rig.phone.id, [here])
+    job = manager.submit(device.id, [here])
     assert job.wait(120)
     assert job.runs[0].error is None
     record = read_run(job.runs[0].path)
@@ -70,8 +69,8 @@ def test_a_request_written_here_gives_the_same_tokens_on_a_phone(manager, rig, a
 def test_a_phone_is_found_when_a_job_asks_for_it(rig, tmp_path, monkeypatch):
     monkeypatch.setenv("AS2D_ADB_SERVERS", str(rig.server))
     manager = JobManager(tmp_path, find=lambda name: find_phone(Folders(tmp_path), name))
-    assert manager.device(rig.serial) is manager.device(rig.phone.id)
-    assert [device.id for device in manager.devices()] == [rig.phone.id]
+    assert manager.device(rig.serial) is manager.device(rig.own_serial) is manager.device(rig.phone.id)
+    assert [device.id for device in manager.devices()] == [rig.own_serial]
     with pytest.raises(PhoneNotFoundError):
         manager.device("nobody")
     manager.close()

@@ -55,7 +55,7 @@ def test_without_namespaces_the_phone_says_so_and_works_in_its_folder(start_phon
     assert (phone.isolation, phone.reason) == ("mapped", "asked for")
     phone.phone.script('echo "$1" > /data/local/tmp/said', "hello")
     assert (phone.root / "data/local/tmp/said").read_text() == "hello\n"
-    assert phone.phone.run(["getprop", "ro.serialno"]).text == "VIRTUAL0\n"
+    assert phone.phone.run(["getprop", "ro.serialno"]).text == f"{phone.own_serial}\n"
     phone.fault("sysfs-denied")
     with pytest.raises(CommandFailedError, match="Permission denied"):
         phone.phone.run(["cat", f"{BATTERY}/current_now"])
