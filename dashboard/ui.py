@@ -19,6 +19,7 @@ from datastore.errors import StoreDamagedError, StoreError, StoreLockedError
 START, DEVICES, REQUEST, TIMELINE, BUDGETS, RUNS, NOTEBOOK, REPORTS = (
     f"pages/{name}.py" for name in ("start", "devices", "request", "timeline", "budgets", "runs", "notebook", "reports")
 )
+PROFILES, PUBLISHED = "pages/profiles.py", "pages/published.py"
 
 Point = Mapping[str, Any]
 _READ, _REPAIRED = "notices-read", "store-repaired"

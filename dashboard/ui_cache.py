@@ -7,12 +7,15 @@ import streamlit as st
 
 from as2d_core.deployment import Deployment
 from as2d_core.profiles.profile import Profile
+from as2d_core.published.comparison import ComparedTable
 from as2d_core.records import RunRecord
 from as2d_core.replay.windows import TrajectorySet
 from dashboard.services import replays
 from dashboard.services.budgets import BudgetReport, compare_costs
 from dashboard.services.choosing import Chosen
 from dashboard.services.freezing import Frozen, choose_pairs, judge_frozen
+from dashboard.services.profile_shelf import ShelfItem, shelf, shelf_stamp
+from dashboard.services.published import compared_tables
 from dashboard.services.runs import RunRow, get_run, load_record, load_round, load_tables
 from dashboard.services.what_if import scaled_costs
 from dashboard.services.workspace import Workspace
@@ -161,3 +164,19 @@ def _choice(
 def judged(_frozen: Frozen, _profile: Profile, _corpus: TrajectorySet, path: str, stamp: str) -> Chosen:  # noqa: ARG001
     """How a frozen choice does on test windows."""
     return judge_frozen(_frozen, _profile, _corpus)
+
+
+def profiles(workspace: Workspace) -> list[ShelfItem]:
+    """Everything on the shelf of profiles, read again when a file of it changes."""
+    return _profiles(workspace, str(workspace.folders.root), shelf_stamp(workspace.folders))
+
+
+@st.cache_resource(max_entries=4, show_spinner="Reading the profiles")
+def _profiles(_workspace: Workspace, root: str, stamp: tuple[tuple[str, int, int], ...]) -> list[ShelfItem]:  # noqa: ARG001
+    return shelf(_workspace.folders)
+
+
+@st.cache_resource(max_entries=1, show_spinner="Replaying 688 windows on four phones, once")
+def published_comparison() -> tuple[ComparedTable, ...]:
+    """Every table of the paper beside replays of ours."""
+    return compared_tables()

@@ -13,7 +13,8 @@ from as2d_core.reading import read_json
 from as2d_core.records import RunRecord, SelfTest
 from datastore.engine import Cursor, transaction
 from datastore.errors import StoreError
-from datastore.files import safe_name, write_durably
+from datastore.files import safe_name, translated_os, write_durably
+from datastore.locations import Folders
 from datastore.rows import ascii_json, event_json, unpack
 from datastore.run_row import clean, instant
 from datastore.store import Store
@@ -111,6 +112,8 @@ def put_profile(
 ) -> None:
     """Keep a profile, replacing the one with the same id; it is also written to ``profiles/`` as a file.
 
+    The one that it replaces stays in ``earlier-profiles/``.
+
     Raises:
         StoreError: ``body`` is not JSON.
     """
@@ -128,11 +131,22 @@ def put_profile(
     path = store.folders.profiles / (safe_name(profile_id) + PROFILE_SUFFIX)
 
     def job(cursor: Cursor) -> None:
+        _set_earlier_aside(store.folders, path, profile_id, text)
         write_durably(path, ascii_json(kept).encode())
         with transaction(cursor):
             insert_profile(cursor, profile_id, when, device_key, text)
 
     store.write(job)
+
+
+def _set_earlier_aside(folders: Folders, path: Path, profile_id: str, text: str) -> None:
+    before = read_profile_file(path)
+    if before is None or before[0] != profile_id or before[3] == text:
+        return
+    with translated_os(folders.earlier_profiles):
+        folders.earlier_profiles.mkdir(parents=True, exist_ok=True)
+    name = f"{safe_name(profile_id)}.{before[1]:%Y%m%dT%H%M%S%f}{PROFILE_SUFFIX}"
+    write_durably(folders.earlier_profiles / name, path.read_bytes())
 
 
 def insert_profile(cursor: Cursor, profile_id: str, created_at: datetime, device_key: str | None, body: str) -> None:

@@ -44,6 +44,11 @@ class Folders:
         return self.root / "profiles"
 
     @property
+    def earlier_profiles(self) -> Path:
+        """What was measured before under the same name, so that drift can be seen."""
+        return self.root / "earlier-profiles"
+
+    @property
     def corpora(self) -> Path:
         return self.root / "corpora"
 

@@ -12,7 +12,7 @@ from as2d_core.profiles import catalogue
 from as2d_core.profiles.codec import profile_warnings
 from as2d_core.profiles.comparison import cost_rows
 from as2d_core.records import METHODS
-from dashboard.notebook import facts_html
+from dashboard.notebook import facts_html, profile_figures, published_figures
 from dashboard.notebook.errors import CellError
 from dashboard.notebook.outputs import Block, Drawing, Grid, Markup, Sentence
 from dashboard.notebook.source import Source
@@ -312,5 +312,18 @@ VIEWS: Mapping[str, View] = {
     ),
     "foreign": View("Rates of other programs", {}, _foreign),
     "profile": View("Cost profile", {"profile": _PROFILE}, _profile),
+    "profile widths": View("Verification by width", {"profile": _PROFILE}, profile_figures.widths),
+    "profile pair": View(
+        "Two cost profiles",
+        {"profile": _PROFILE, "against": Setting("profile", "id of the profile it is compared with", required=True)},
+        profile_figures.pair,
+    ),
+    "published overview": View("The paper's tables beside ours", {}, published_figures.overview),
+    "published table": View(
+        "One table of the paper beside ours",
+        {"table": Setting("text", "number of the table, or section that prints the figures", required=True)},
+        published_figures.table,
+    ),
+    "ledger": View("Published figures that follow from others", {}, published_figures.ledger),
 }
 """Every view by its name."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from as2d_core.published.comparison import (
     CORPUS,
@@ -58,3 +59,15 @@ def check_published(
         progress(f"Replaying on {profile.name}")
         phones |= replay_phones(corpus, {name: profile})
     return PublishedReport(ledger, compare_tables(corpus, phones, chosen))
+
+
+@cache
+def compared_tables() -> tuple[ComparedTable, ...]:
+    """All tables beside replays, worked out once in a process: nothing of it depends on the store."""
+    return check_published(with_ledger=False).tables
+
+
+@cache
+def recomputed_ledger() -> tuple[Recomputed, ...]:
+    """Every figure that follows from others, worked out once in a process."""
+    return check_published([]).ledger

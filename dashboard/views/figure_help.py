@@ -35,4 +35,49 @@ HELP = {
         "fastest fixed budget; dashed: its oracle. What is best on one phone can be slow on another. Paper: "
         "Figure 8 and Appendix B.2."
     ),
+    "widths": (
+        "Mean of all calls of one verification, by its width K, with one standard deviation of single calls; the small "
+        "marks are the calls, in the order in which they were made. Alone: only the target runs. Beside the drafter: "
+        "the drafter runs at the same time. Paper: Appendix B.2 and D.2.2."
+    ),
+    "savings": (
+        "How much less a position costs in a verification of width K than in one of width 1: "
+        "100 (1 - V(K) / (K V(1))), equation 2. Bars are one standard deviation of single calls. Figure 8 of the paper."
+    ),
+    "concurrent": (
+        "Verification beside the running drafter over verification alone: above 1, the drafter slows the target down. "
+        "The shaded band spans the measured ratios. Paper: Appendix D.2.3 and D.4.3."
+    ),
+    "exactness": (
+        "A width is exact when its rows are bit for bit those of single steps: only then is the output surely that of "
+        "target-only. Widths that are not are computed at the next exact one. Paper: Appendix B.2."
+    ),
+    "costs": (
+        "Milliseconds of one operation each, with the origin of every value. Rest of a round: what a round takes "
+        "besides its model calls. Paper: section 4.3 and Appendix D.2.2."
+    ),
+    "pair": (
+        "Each cost of the second profile over that of the first, width by width. Bars are one standard deviation of "
+        "the ratio, from the calls of both. Hollow: one of the two was neither measured nor published."
+    ),
+    "drift": (
+        "The same device and models at different dates, each cost relative to the first time. Bars are one standard "
+        "deviation of single calls. Every measurement that a newer one replaced is kept for this."
+    ),
+    "published overview": (
+        "One mark for each cell of the paper's tables: how far our figure is off, in percent of the printed one. "
+        "The band is 5 %. Tables 1, 2, 4, 5, 8, 9, 10 and 12, and the cost scenarios of D.4.3 and D.5."
+    ),
+    "headline": (
+        "Pooled TPS: all committed tokens over all time (section 5.1). Published and replayed: all five datasets of "
+        "Table 8. Measured: windows that every method of the device ran to its end, repetitions averaged."
+    ),
+    "ledger": (
+        "Each mark is a figure that follows from other printed figures: how far the recomputed one is off, in halves "
+        "of its last printed digit. Outside the band it still agrees when the rounding of its inputs allows it."
+    ),
+    "deviations": (
+        "Each mark is a cell: how far ours is off, in percent of the printed figure. The band is 5 %. Hover for the "
+        "cell and why it differs."
+    ),
 }

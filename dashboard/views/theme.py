@@ -43,6 +43,15 @@ CONFIG: Mapping[str, Any] = {
 STRIP_CONFIG: Mapping[str, Any] = {"scrollZoom": False, "displayModeBar": False, "responsive": True}
 """The same for overview strips, where a drag selects a window."""
 
+PICTURE_CONFIG: Mapping[str, Any] = {
+    **STRIP_CONFIG,
+    "displayModeBar": "hover",
+    "displaylogo": False,
+    "modeBarButtons": [["toImage"]],
+    "toImageButtonOptions": {"format": "svg", "filename": "as2d"},
+}
+"""For figures that stand still and can be taken out as a picture (SVG, which every drawing program makes a PNG of)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Theme:

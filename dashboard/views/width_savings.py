@@ -1,10 +1,12 @@
-"""What does a wider verification save per position on a device? Figure 8 of the paper, for any measured profile."""
+"""What does a wider verification save per position on a device? Figure 8 of the paper, for any profile."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
 from as2d_core.profiles.profile import Profile, Spread
+from dashboard.views import numbers
 from dashboard.views.theme import Theme, axis, base_layout, caption, empty_layout
 
 PREFIX = "width_ms."
@@ -20,13 +22,16 @@ class WidthSaving:
     bar_percent: float | None
     """Standard deviation of the calls on the same scale; ``None`` for a single call."""
     calls: int
+    """0 for a cost that comes without its calls."""
     same_tokens: bool | None
     """Whether every row had the greedy token of single steps; ``None`` = nobody looked."""
+    origin: str = "measured"
+    """Where the cost comes from; only ``measured`` and ``published`` ones were timed at this width."""
 
 
 @dataclass(frozen=True, slots=True)
 class WidthSavings:
-    """All measured widths of one profile from K = 2 on; empty when the profile holds no single calls."""
+    """All widths of one profile from K = 2 on; empty when it has no cost at K = 1 or none above it."""
 
     name: str
     savings: tuple[WidthSaving, ...]
@@ -35,20 +40,21 @@ class WidthSavings:
 
 
 def width_savings_info(profile: Profile) -> WidthSavings:
-    """Savings by width from the single calls that the profile keeps."""
+    """Savings by width: from single calls where the profile keeps them, else from its costs of idle verification."""
     spreads = {int(key.removeprefix(PREFIX)): s for key, s in profile.spread.items() if key.startswith(PREFIX)}
-    base = spreads.get(1)
-    found = [] if base is None else [_saving(k, s, base, profile) for k, s in sorted(spreads.items()) if k > 1]
+    if 1 in spreads:
+        found = [_saving(k, s, spreads[1], profile) for k, s in sorted(spreads.items()) if k > 1]
+    else:
+        found = _without_calls(profile, profile.verify_idle_ms)
     return WidthSavings(profile.name, tuple(found), profile.failed_width, profile.failed_reason)
 
 
 def width_savings_figure(info: WidthSavings, theme: Theme) -> go.Figure:
     """Savings with one standard deviation; hollow where a row had another token than single steps."""
     if not info.savings:
-        return go.Figure(layout=empty_layout(theme, "This profile keeps no single calls by width."))
+        return go.Figure(layout=empty_layout(theme, "This profile has no cost above K = 1."))
     colour = theme.role("target")
-    same = [s.same_tokens is not False for s in info.savings]
-    notes = ["" if ok else "; some rows differ from single steps" for ok in same]
+    filled = [s.same_tokens is not False and s.origin in ("measured", "published") for s in info.savings]
     figure = go.Figure(layout=base_layout(theme))
     figure.add_scatter(
         x=[s.width for s in info.savings],
@@ -57,12 +63,12 @@ def width_savings_figure(info: WidthSavings, theme: Theme) -> go.Figure:
         mode="lines+markers",
         line={"color": colour, "width": 1.5},
         marker={
-            "color": [colour if ok else theme.background for ok in same],
+            "color": [colour if ok else theme.background for ok in filled],
             "size": 8,
             "line": {"color": colour, "width": 1.5},
         },
-        customdata=[[s.calls, note] for s, note in zip(info.savings, notes, strict=True)],
-        hovertemplate="K = %{x}: %{y:.1f} % (n = %{customdata[0]}%{customdata[1]})<extra></extra>",
+        hovertext=[_hover(s) for s in info.savings],
+        hoverinfo="text",
         showlegend=False,
     )
     if info.failed_width is not None:
@@ -71,10 +77,42 @@ def width_savings_figure(info: WidthSavings, theme: Theme) -> go.Figure:
         figure.add_annotation(**caption(theme, text, x=info.failed_width, y=1, yref="paper", xanchor="right"))
     figure.update_layout(
         height=260,
-        xaxis=axis(theme, "width K", dtick=1),
-        yaxis=axis(theme, "saved per position, %", rangemode="tozero"),
+        xaxis=axis(theme, "width K (positions)", dtick=1 if len(info.savings) < 40 else None, showgrid=False),
+        yaxis=axis(theme, "saved per position (%)", rangemode="tozero"),
     )
     return figure
+
+
+def _hover(item: WidthSaving) -> str:
+    calls = f" ({numbers.sample_size(item.calls)})" if item.calls else ""
+    differs = "<br>some rows differ from single steps" if item.same_tokens is False else ""
+    return f"<b>K = {item.width}</b>: {item.saving_percent:.1f} %{calls}<br>{item.origin}{differs}"
+
+
+def _without_calls(profile: Profile, costs: Mapping[int, float]) -> list[WidthSaving]:
+    """From costs by width alone, with their spread where it is known."""
+    base = costs.get(1)
+    if base is None:
+        return []
+    out = []
+    for width, cost in sorted(costs.items()):
+        key = f"verify_idle_ms.{width}"
+        spread, origin = profile.spread.get(key), profile.provenance.get(key)
+        scale = 100.0 / (width * base)
+        if width > 1:
+            bar = None if spread is None or spread.sd_ms is None else scale * spread.sd_ms
+            known = profile.argmax_widths
+            out.append(
+                WidthSaving(
+                    width,
+                    100.0 - scale * cost,
+                    bar,
+                    0 if spread is None else spread.n,
+                    None if known is None else width in known,
+                    "unknown" if origin is None else origin.kind,
+                )
+            )
+    return out
 
 
 def _saving(width: int, spread: Spread, base: Spread, profile: Profile) -> WidthSaving:

@@ -24,6 +24,11 @@ SETTINGS = {
     "budget table": PAIR,
     "profile": {"profile": "mi14"},
     "devices": {"profile": "mi14", "corpus": "demo", "split": "choice"},
+    "profile widths": {"profile": "mi14"},
+    "profile pair": {"profile": "mi14", "against": "k70"},
+    "published overview": {},
+    "published table": {"table": "8"},
+    "ledger": {},
     "foreign": {},
 }
 

@@ -35,7 +35,26 @@ def test_the_figure_marks_the_width_that_failed_and_hollows_what_differs(profile
     assert figure.data[0].marker.color == (theme.role("target"), theme.background)
 
 
-def test_a_profile_without_single_calls_says_so(profile):
-    info = width_savings_info(replace(profile, spread={}))
+def test_a_profile_without_single_calls_is_drawn_from_its_costs_without_bars(profile):
+    published = load_profile("k70")
+    savings = width_savings_info(published).savings
+    eight = next(item for item in savings if item.width == 8)
+    assert eight.saving_percent == pytest.approx(100 * (1 - 112.656 / (8 * 59.391)))
+    assert (eight.bar_percent, eight.calls, eight.origin) == (None, 0, "published")
+    theme = theme_named("light")
+    marks = dict(
+        zip(
+            (s.width for s in savings),
+            width_savings_figure(width_savings_info(published), theme).data[0].marker.color,
+            strict=True,
+        )
+    )
+    assert marks[8] == theme.role("target")
+    assert marks[2] == theme.background  # guessed
+
+
+def test_a_profile_without_a_cost_above_width_1_says_so(profile):
+    bare = replace(profile, spread={}, verify_idle_ms={1: 10.0})
+    info = width_savings_info(bare)
     assert info.savings == ()
-    assert "no single calls" in width_savings_figure(info, theme_named("light")).layout.annotations[0].text
+    assert "no cost above K = 1" in width_savings_figure(info, theme_named("light")).layout.annotations[0].text

@@ -1,0 +1,196 @@
+"""What lies on the shelf of profiles, which of them came when, what uses one, and how does one leave or come in?"""
+
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from as2d_core.errors import As2dError, ProfileError
+from as2d_core.profiles import catalogue
+from as2d_core.profiles.codec import profile_from_json, profile_to_json
+from as2d_core.profiles.profile import Profile
+from dashboard.notebook.cells import notebook_from_json
+from dashboard.services.profiles import keep_profile, load_profile, profile_ids
+from dashboard.services.workspace import Workspace
+from datastore import notebooks, profile_bin
+from datastore.locations import Folders
+from datastore.profile_bin import ProfileFile
+from datastore.queries import RunFilter, count_runs, distinct, list_runs
+from datastore.run_row import device_key
+
+MOST_BYTES = 20_000_000
+"""A profile with 16 widths and 45 calls of each has 60 kB."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShelfItem:
+    """A profile that can be named."""
+
+    id: str
+    profile: Profile | None
+    problem: str
+    """Why it cannot be read; empty when it can."""
+    own: bool
+    """Whether it was kept here, and can be deleted."""
+
+
+def shelf(folders: Folders) -> list[ShelfItem]:
+    """What was kept here first (the newest measurement at the top), then the published phones."""
+    packaged = set(catalogue.profile_ids())
+    items = []
+    for name in profile_ids(folders):
+        try:
+            items.append(ShelfItem(name, load_profile(folders, name), "", name not in packaged))
+        except As2dError as error:
+            items.append(ShelfItem(name, None, str(error), name not in packaged))
+    own = [item for item in items if item.own]
+    own.sort(key=lambda item: "" if item.profile is None else item.profile.created_at, reverse=True)
+    return own + [item for item in items if not item.own]
+
+
+def shelf_stamp(folders: Folders) -> tuple[tuple[str, int, int], ...]:
+    """What the shelf depends on: name, time and size of every file. The same stamp means the same profiles."""
+    found = []
+    for path in sorted(folders.profiles.glob("*.json")):
+        with suppress(OSError):
+            state = path.stat()
+            found.append((path.name, state.st_mtime_ns, state.st_size))
+    return tuple(found)
+
+
+def history(folders: Folders, profile: Profile) -> list[Profile]:
+    """Everything that was measured on the device of a profile with the same models, oldest first; itself included.
+
+    Published phones have no history.
+    """
+    if profile.kind != "measured":
+        return [profile]
+    device, models = device_key(profile.device), _models(profile)
+    found = {(profile.id, profile.created_at): profile}
+    for item in shelf(folders):
+        if item.profile is not None and item.own:
+            found.setdefault((item.id, item.profile.created_at), item.profile)
+    for kept in profile_bin.earlier_profiles(folders):
+        with suppress(ProfileError, ValueError):
+            earlier = profile_from_json(json.loads(kept.body))
+            found.setdefault((kept.profile_id, earlier.created_at), earlier)
+    same = [
+        item
+        for item in found.values()
+        if item.kind == "measured" and device_key(item.device) == device and _models(item) == models
+    ]
+    return sorted(same, key=lambda item: item.created_at)
+
+
+def _models(profile: Profile) -> dict[str, Any]:
+    return {role: model.sha256 or model.name for role, model in profile.models.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Uses:
+    """What in the store leans on a profile."""
+
+    device_key: str | None
+    """Device whose rounds are held against it on the Timeline page; ``None`` for a published phone."""
+    runs: int
+    """Runs measured on that device."""
+    replayed: tuple[str, ...]
+    """Ids of kept runs that were replayed with its costs."""
+    calibration_group: str | None
+    """Group of the runs that it was fitted to, where they are still there."""
+    notebooks: tuple[tuple[str, str, int], ...]
+    """Id, title and number of cells that name it."""
+
+
+def uses(workspace: Workspace, profile: Profile) -> Uses:
+    """Runs and notebooks that a profile stands behind."""
+    store, key, measured = workspace.store, None, 0
+    group = None
+    if profile.kind == "measured":
+        key = device_key(profile.device)
+        if key in distinct(store, "device"):
+            measured = count_runs(store, RunFilter(devices=(key,), operations=False))
+        if measured and "calibrate" in distinct(store, "method"):
+            rows = list_runs(store, RunFilter(devices=(key,), methods=("calibrate",)), limit=200)
+            group = next((row.group_id for row in rows if row.group_id and _begins(row.created_at, profile)), None)
+    rows = list_runs(store, RunFilter(text=f"-{profile.id}-"), limit=200)
+    replayed = [row.run_id for row in rows if row.label == "replayed" and f"-{profile.id}-" in row.run_id]
+    return Uses(key, measured, tuple(replayed), group, tuple(_notebooks(workspace, profile.id)))
+
+
+def _begins(created_at: Any, profile: Profile) -> bool:
+    """Whether a run began when the profile says that its first one did (both to the millisecond)."""
+    return created_at is not None and created_at.isoformat()[:23] == profile.created_at[:23]
+
+
+def _notebooks(workspace: Workspace, profile_id: str) -> list[tuple[str, str, int]]:
+    found = []
+    for item in notebooks.list_notebooks(workspace.store):
+        with suppress(As2dError):
+            body = notebook_from_json(notebooks.load_notebook(workspace.store, item.notebook_id))
+            cells = sum((cell.body.get("settings") or {}).get("profile") == profile_id for cell in body.cells)
+            if cells:
+                found.append((item.notebook_id, item.title, cells))
+    return found
+
+
+def profile_json(profile: Profile) -> bytes:
+    """A profile as a file that ``import_bytes`` and ``as2d profile import`` read."""
+    text = json.dumps(profile_to_json(profile), indent=1, ensure_ascii=False, allow_nan=False)
+    return (text + "\n").encode("utf-8", "replace")
+
+
+def import_bytes(workspace: Workspace, data: bytes, name: str, *, replace: bool = False) -> Profile:
+    """Check what a page was handed, and keep it under its id.
+
+    Raises:
+        ProfileError: it is no profile, has a fault (all are listed), or its id is taken and not to be replaced.
+        StoreError: it cannot be written.
+    """
+    if len(data) > MOST_BYTES:
+        raise ProfileError(f"{name} has {len(data) / 1e6:.0f} MB; a profile has at most {MOST_BYTES // 1_000_000}.")
+    try:
+        body = json.loads(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise ProfileError(f"{name} is no text; export the profile again as JSON.") from error
+    except (ValueError, RecursionError) as error:
+        raise ProfileError(f"{name} is not JSON ({error}); export the profile again.") from error
+    if isinstance(body, dict) and isinstance(body.get("body"), dict):  # as a data folder keeps it
+        body = body["body"]
+    try:
+        profile = profile_from_json(body)
+    except ProfileError as error:
+        raise ProfileError(f"{name}: {error}") from error
+    if not replace and profile.id not in catalogue.profile_ids() and profile.id in profile_ids(workspace.folders):
+        raise ProfileError(f"A profile {profile.id!r} is kept already; tick the box to replace it.")
+    keep_profile(workspace, profile)
+    return profile
+
+
+def delete_profile(workspace: Workspace, profile_id: str) -> str:
+    """Move a kept profile into the bin; returns the name of its file there.
+
+    Raises:
+        ProfileError: it is a published one, which belongs to the program.
+        UnknownNameError: none is kept under this id.
+        StoreError: it cannot be moved.
+    """
+    if profile_id in catalogue.profile_ids():
+        raise ProfileError(f"{profile_id!r} is a published profile and belongs to the program; it cannot be deleted.")
+    return profile_bin.bin_profile(workspace.store, profile_id)
+
+
+def restore_profile(workspace: Workspace, file: str) -> str:
+    """Take a profile out of the bin; returns its id. Raises UnknownNameError, StoreError."""
+    return profile_bin.restore_profile(workspace.store, file)
+
+
+def list_bin(folders: Folders) -> list[ProfileFile]:
+    """Profiles in the bin."""
+    return profile_bin.list_binned_profiles(folders)
+
+
+def empty_bin(workspace: Workspace, files: Sequence[str]) -> int:
+    """Remove profiles in the bin for good; returns how many. Raises UnknownNameError, StoreError."""
+    return profile_bin.empty_profile_bin(workspace.store, files)
