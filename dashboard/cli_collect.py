@@ -9,7 +9,7 @@ from as2d_core.models.demo_catalog import demo_window
 from as2d_core.replay.windows import SPLITS, TrajectorySet
 from dashboard.cli_output import Answer, Progress, add_csv, command, opened, rows_as_text, wait
 from dashboard.services.budgets import open_corpus
-from dashboard.services.collection import bundled_windows, finish_collection, folder_windows, start_collection
+from dashboard.services.collection import bundled_windows, finish_collection, folders_windows, start_collection
 from dashboard.services.corpora import export_set, import_set
 from dashboard.services.requests import DEFAULT_INSTRUCTION
 from dashboard.services.workspace import user_folders
@@ -39,12 +39,18 @@ def register(commands: Any) -> None:
         "--folder",
         metavar="DIR",
         type=Path,
+        nargs="+",
         help="what its index.json lists, else every WAV, FLAC, OGG and MP3 file below it",
     )
     what.add_argument("--windows", metavar="ID", nargs="+", help="some bundled windows")
-    what.add_argument("--task", metavar="NAME", default="transcribe", help="all bundled windows of a task (default)")
     what.add_argument("--import", dest="import_from", metavar="PATH", type=Path, help="a folder, or a Parquet file")
     what.add_argument("--export", metavar="DIR", type=Path, help="write the set --corpus and its manifest")
+    parser.add_argument(
+        "--task",
+        metavar="NAME",
+        nargs="+",
+        help="only these tasks of the bundled windows (default: transcribe) or of an index.json (default: all)",
+    )
     parser.add_argument("--replace", action="store_true", help="with --import or --export: replace what is there")
     parser.add_argument("--instruction", metavar="TEXT", default=DEFAULT_INSTRUCTION, help="with --folder")
     parser.add_argument("--target", metavar="DIR", help="target model: a folder, or an id of `as2d models list`")
@@ -66,11 +72,11 @@ def collect(options: argparse.Namespace) -> Answer:
     if options.export is not None:
         return _exported(options)
     if options.folder is not None:
-        windows = folder_windows(options.folder, options.instruction)
+        windows = folders_windows(options.folder, options.instruction, options.task)
     elif options.windows:
         windows = tuple(demo_window(name) for name in options.windows)
     else:
-        windows = bundled_windows(options.task)
+        windows = bundled_windows(options.task or ("transcribe",))
     workspace = opened()
     collection = start_collection(
         workspace,

@@ -38,20 +38,27 @@ class Collection:
     job: Job | None
 
 
-def bundled_windows(task: str = "transcribe") -> tuple[RecordedWindow, ...]:
-    """Bundled items of one task; translation and question items group by their task.
+def bundled_windows(tasks: Sequence[str] = ("transcribe",)) -> tuple[RecordedWindow, ...]:
+    """Bundled items of some tasks.
 
     Raises:
         RequestError: there is no such task.
     """
-    tasks = sorted({w.task for w in demo_windows()})
-    if task not in tasks:
-        raise RequestError(f"There are no bundled windows for {task!r}; the tasks are {', '.join(tasks)}.")
-    return tuple(w for w in demo_windows() if w.task == task)
+    there = sorted({w.task for w in demo_windows()})
+    for task in tasks:
+        if task not in there:
+            raise RequestError(f"There are no bundled windows for {task!r}; the tasks are {', '.join(there)}.")
+    return tuple(w for w in demo_windows() if w.task in tasks)
 
 
-def folder_windows(folder: Path, instruction: str, task: str = "transcribe") -> tuple[RecordedWindow, ...]:
+def folder_windows(
+    folder: Path, instruction: str, task: str = "transcribe", tasks: Sequence[str] | None = None
+) -> tuple[RecordedWindow, ...]:
     """What a folder's ``index.json`` lists; without one, every audio file below it, grouped by the folder it lies in.
+
+    Args:
+        instruction, task: of audio that no index describes.
+        tasks: take only these of an index; ``None`` = all.
 
     Raises:
         RequestError: there is no such folder, or no audio in it.
@@ -60,7 +67,12 @@ def folder_windows(folder: Path, instruction: str, task: str = "transcribe") -> 
     if not is_folder(folder):
         raise RequestError(f"There is no folder {folder}.")
     if is_file(folder / INDEX):
-        return read_index(folder.absolute())
+        listed = read_index(folder.absolute())
+        found = tuple(w for w in listed if tasks is None or w.task in tasks)
+        if not found:
+            there = ", ".join(sorted({w.task for w in listed})) or "none"
+            raise RequestError(f"The index of {folder} lists nothing of {', '.join(tasks or ())}; its tasks: {there}.")
+        return found
     files = sorted(p for p in folder.rglob("*") if p.suffix.lower() in AUDIO_SUFFIXES and p.is_file())
     if not files:
         raise RequestError(f"There is no audio in {folder}; WAV, FLAC, OGG and MP3 files are looked for.")
@@ -75,6 +87,23 @@ def folder_windows(folder: Path, instruction: str, task: str = "transcribe") -> 
             raise AudioError(str(error).replace(path.name, path.relative_to(folder).as_posix())) from error
         windows.append(RecordedWindow(name, path.absolute(), path.parent.name, task, instruction, "", duration_s))
     return tuple(windows)
+
+
+def folders_windows(
+    folders: Sequence[Path], instruction: str, tasks: Sequence[str] | None = None
+) -> tuple[RecordedWindow, ...]:
+    """The windows of several folders together. Arguments and errors as ``folder_windows``.
+
+    Raises:
+        RequestError: two of them have a window of the same name.
+    """
+    windows: dict[str, RecordedWindow] = {}
+    for folder in folders:
+        for window in folder_windows(folder, instruction, tasks=tasks):
+            other = windows.setdefault(window.window_id, window)
+            if other is not window:
+                raise RequestError(f"{other.path} and {window.path} are both called {window.window_id}; rename one.")
+    return tuple(windows.values())
 
 
 def start_collection(

@@ -44,7 +44,12 @@ def _parser() -> argparse.ArgumentParser:
         "--bits", type=int, choices=(8, 16), default=8, help="stored bits of a weight (export, evaluate)"
     )
     parser.add_argument("--windows", type=int, default=20, help="windows of each group (evaluate, recordings)")
-    parser.add_argument("--out", type=Path, help="folder for the recordings instead of recordings/SPLIT")
+    parser.add_argument(
+        "--out", type=Path, help="another folder than recordings/SPLIT, or than what this installation ships"
+    )
+    parser.add_argument(
+        "--trajectories", metavar="ID=FILE", nargs="+", default=[], help="ship these collected sets (ship)"
+    )
     return parser
 
 

@@ -17,6 +17,8 @@ from as2d_core.models.window_index import INDEX, write_index
 SEALED = "sealed"
 INDEX_SPLITS = {SEALED: "test"}
 """Windows of the sealed split decide nothing: they are test windows for whoever selects a budget."""
+_PREFIXES = {"development": "dev_", "validation": "val_"}
+"""Of file names, so that windows of all splits can stand in one set."""
 
 
 def split_seed(work: Path, split: str) -> int:
@@ -72,7 +74,7 @@ def write_recordings(items: Iterable[Item], folder: Path, split: str) -> int:
             continue
         heard = item.samples
         number = numbers[item.group] = numbers.get(item.group, -1) + 1
-        file = f"{item.group}_{number:02d}.flac"
+        file = f"{_PREFIXES.get(split, '')}{item.group}_{number:02d}.flac"
         soundfile.write(folder / file, item.samples, SAMPLE_RATE, subtype="PCM_16")
         windows.append(
             {

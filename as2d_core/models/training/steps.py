@@ -10,6 +10,7 @@ from as2d_core.errors import TrainingError
 from as2d_core.models.training.bank import make_bank, planned_utterances
 from as2d_core.models.training.plans import MODELS, SPLIT_SEEDS, TRAINING_BANK, ModelPlan, evaluation_banks
 from as2d_core.models.training.progress import Progress
+from as2d_core.replay import trajectories
 
 if TYPE_CHECKING:  # decoding needs MNN, which the steps before it do without
     from as2d_core.models.training.evaluate import Item
@@ -26,6 +27,7 @@ def run(options: argparse.Namespace) -> bool:
         "export": _export,
         "evaluate": _evaluate,
         "recordings": _recordings,
+        "ship": _ship,
     }
     return steps[options.step](options)
 
@@ -145,6 +147,24 @@ def _recordings(options: argparse.Namespace) -> bool:
     items = _split_items(options)
     size = write_recordings(items, folder, options.split)
     print(f"{folder}: {options.windows} windows of each group, {len(items)} items, {size / 1e6:.1f} MB")
+    return True
+
+
+def _ship(options: argparse.Namespace) -> bool:
+    """Exports, sealed recordings and collected trajectories replace what this installation ships."""
+    from as2d_core.models.demo_catalog import FOLDER
+    from as2d_core.models.training.recordings import SEALED
+    from as2d_core.models.training.shipping import ship_models, ship_recordings, ship_trajectories
+
+    demo, data = options.out or FOLDER, (options.out or Path(trajectories.__file__).parent / "data")
+    sets = dict(item.split("=", 1) for item in options.trajectories)
+    if sets:
+        ship_trajectories({name: Path(path) for name, path in sets.items()}, data)
+        print(f"{data}: {', '.join(sets)}")
+        return True
+    models = ship_models(options.work / "exports", demo)
+    sounds = ship_recordings(options.work / "recordings" / SEALED, demo)
+    print(f"{demo}: models {models / 1e6:.1f} MB, recordings {sounds / 1e6:.1f} MB")
     return True
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from as2d_core.errors import AudioError, RequestError, UnknownNameError
 from as2d_core.models.demo_catalog import demo_window
+from as2d_core.models.window_index import write_index
 from dashboard.services.budgets import open_corpus
 from dashboard.services.calibration import (
     CalibrationForm,
@@ -15,7 +16,13 @@ from dashboard.services.calibration import (
     start,
     start_calibration,
 )
-from dashboard.services.collection import bundled_windows, finish_collection, folder_windows, start_collection
+from dashboard.services.collection import (
+    bundled_windows,
+    finish_collection,
+    folder_windows,
+    folders_windows,
+    start_collection,
+)
 from dashboard.services.profiles import load_profile
 from dashboard.services.workspace import open_workspace
 
@@ -86,6 +93,34 @@ def test_a_folder_of_recordings_becomes_windows_grouped_by_folder(tmp_path):
     assert (window.window_id, window.group) == ("street/one", "street")
 
 
+def described(folder, name, tasks=()):
+    folder.mkdir()
+    (folder / f"{name}.flac").write_bytes(demo_window("clean_00").path.read_bytes())
+    said = {"file": f"{name}.flac", "instruction": "listen."}
+    window = {**said, "group": "g", "seconds": 2.6, "task": "transcribe", "transcript": "hello.", "split": "test"}
+    write_index(folder, [window], [{**said, "task": task, "reference": "yes."} for task in tasks], 16_000)
+    return folder
+
+
+def test_an_index_says_which_windows_a_folder_has_and_what_is_asked(tmp_path):
+    folder = described(tmp_path / "a", "one", ["question"])
+    (folder / "not_listed.wav").write_text("no audio")
+    transcript, question = folder_windows(folder, "not this.")
+    assert (transcript.window_id, transcript.instruction, transcript.split) == ("one", "listen.", "test")
+    assert (question.window_id, question.task) == ("one-question", "question")
+    assert folder_windows(folder, "not this.", tasks=["question"]) == (question,)
+    with pytest.raises(RequestError, match="lists nothing of sing; its tasks: question, transcribe"):
+        folder_windows(folder, "not this.", tasks=["sing"])
+
+
+def test_folders_stand_side_by_side_unless_names_meet(tmp_path):
+    first, second = described(tmp_path / "a", "one"), described(tmp_path / "b", "two")
+    assert [w.window_id for w in folders_windows([first, second], "x")] == ["one", "two"]
+    third = described(tmp_path / "c", "one")
+    with pytest.raises(RequestError, match="are both called one; rename one"):
+        folders_windows([first, second, third], "x")
+
+
 def test_a_bad_file_in_a_folder_is_named(tmp_path):
     (tmp_path / "street").mkdir()
     (tmp_path / "street" / "bad.wav").write_text("no audio")
@@ -97,7 +132,7 @@ def test_an_empty_folder_and_an_unknown_task_are_refused(tmp_path):
     with pytest.raises(RequestError, match="no audio"):
         folder_windows(tmp_path, "transcribe the speech.")
     with pytest.raises(RequestError, match="tasks are"):
-        bundled_windows("sing")
+        bundled_windows(["sing"])
 
 
 def test_a_group_without_calibration_runs_cannot_be_fitted(workspace):

@@ -31,7 +31,7 @@ def test_every_item_is_found_again_with_its_sound(items, tmp_path):
     assert len(list(tmp_path.glob("*.flac"))) == EACH * len(GROUPS)
     assert size == sum(path.stat().st_size for path in tmp_path.glob("*.flac"))
     assert {w.split for w in found} == {"validation"}
-    first = next(w for w in found if w.window_id == "clean_00")
+    first = next(w for w in found if w.window_id == "val_clean_00")
     samples, rate = soundfile.read(first.path)
     assert rate == 16_000
     assert np.abs(samples - items[0].samples).max() <= 1 / 32768
@@ -41,6 +41,14 @@ def test_every_item_is_found_again_with_its_sound(items, tmp_path):
 def test_sealed_windows_are_test_windows(items, tmp_path):
     write_recordings(items, tmp_path, "sealed")
     assert {w.split for w in read_index(tmp_path)} == {"test"}
+
+
+def test_windows_of_all_splits_can_stand_in_one_set(items, tmp_path):
+    names = []
+    for split in ("development", "validation", "sealed"):
+        write_recordings(items, tmp_path / split, split)
+        names += [w.window_id for w in read_index(tmp_path / split)]
+    assert len(set(names)) == len(names) == 3 * len(items)
 
 
 def test_recordings_are_not_written_over(items, tmp_path):
