@@ -12,7 +12,7 @@ from as2d_core.profiles import catalogue
 from as2d_core.profiles.codec import profile_warnings
 from as2d_core.profiles.comparison import cost_rows
 from as2d_core.records import METHODS
-from dashboard.notebook import facts_html, profile_figures, published_figures
+from dashboard.notebook import facts_html, figures_windows, profile_figures, published_figures
 from dashboard.notebook.errors import CellError
 from dashboard.notebook.outputs import Block, Drawing, Grid, Markup, Sentence
 from dashboard.notebook.source import Source
@@ -286,6 +286,17 @@ _PAIR = {
     "budget": Setting("whole", "proposal budget b to point out"),
 }
 
+_OF_WINDOWS = {
+    "setting": Setting("text", "which setting is held against target-only, by its name"),
+    "part": Setting("text", "speed, gain or table"),
+    "by": Setting("text", "rank, audio, tokens, acceptance or rounds"),
+    "subset": Setting("text", "subsets, with commas"),
+    "task": Setting("text", "tasks, with commas"),
+    "split": Setting("text", "splits, with commas"),
+    "least_s": Setting("number", "least length of the audio in seconds"),
+    "most_s": Setting("number", "largest length of the audio in seconds"),
+}
+
 VIEWS: Mapping[str, View] = {
     "timeline": View(
         "Timeline",
@@ -309,6 +320,27 @@ VIEWS: Mapping[str, View] = {
     "budget table": View("All budgets in numbers", _PAIR, _budget_table),
     "devices": View(
         "One set on every device", {name: _PAIR[name] for name in ("profile", "corpus", "split")}, _devices
+    ),
+    "windows": View(
+        "Recorded windows",
+        {
+            "profile": _PROFILE,
+            "corpus": Setting("corpus", "id of a trajectory set", required=True),
+            "drafter": Setting("text", "one of the set's drafters"),
+            "budget": Setting("whole", "proposal budget b of As²d"),
+            "width": Setting("whole", "width K of SD; without it, the mean of K = 5 to 8"),
+            **_OF_WINDOWS,
+        },
+        figures_windows.recorded,
+    ),
+    "stored windows": View(
+        "Windows of stored runs",
+        {
+            "device": Setting("text", "key of a device, as the store names it", required=True),
+            "label": Setting("text", "measured, replayed or synthetic"),
+            **_OF_WINDOWS,
+        },
+        figures_windows.stored,
     ),
     "foreign": View("Rates of other programs", {}, _foreign),
     "profile": View("Cost profile", {"profile": _PROFILE}, _profile),

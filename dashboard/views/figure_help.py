@@ -6,6 +6,21 @@ HELP = {
         "works, V: the target works, O: both at once, H: neither. Click a part to see where it lies. Paper: equation 9 "
         "and Appendix D.2.7."
     ),
+    "window_speed": (
+        "One curve a method: how many windows are no faster than a TPS. Farther right is faster; where two curves "
+        "cross, one is better on slow windows and the other on fast ones. The oracle knows the best As²d budget of "
+        "every window in hindsight. Click a curve to open the window there. Paper: Figure 5 and Section 5.2."
+    ),
+    "window_gain": (
+        "One mark a window: TPS against target-only's on the same window. Pooled gains can hide windows that lose; "
+        "crosses are those. Lay the marks out by length or acceptance to see what goes along with it. Paper: "
+        "Section 5.2 (frequency of slowdowns), Tables 4 and 12."
+    ),
+    "window_reasons": (
+        "The difference in time to target-only in three parts that sum up exactly: target steps that were saved, what "
+        "the rounds cost beyond a K = 1 step each, and the time in which the target did not work (exposed drafting, "
+        "drain, our own loop). Paper: equation 9, Appendix D.2.7 and D.7."
+    ),
     "aligned": (
         "Two runs of the same recording under each other. By time: who had more tokens at each moment. By token: who "
         "took less time up to each token, and in which part of the output the lead was made. Figure 6 shows one run "

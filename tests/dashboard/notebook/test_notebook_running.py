@@ -30,6 +30,8 @@ SETTINGS = {
     "published table": {"table": "8"},
     "ledger": {},
     "foreign": {},
+    "windows": {"profile": "k70", "corpus": "demo", "budget": 5, "part": "gain", "subset": "clean, fast"},
+    "stored windows": {"device": "Redmi K70 Pro | Kryo (X4 prime)"},
 }
 
 

@@ -1,0 +1,136 @@
+"""How are the rates of all windows spread, method by method? The curves of Figure 5: share of windows up to a TPS."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+
+from dashboard.views import numbers
+from dashboard.views.text import label
+from dashboard.views.theme import Theme, axis, base_layout, caption, empty_layout
+from dashboard.views.window_set import Floats, Timed, WindowSet
+
+MOST_CURVES = 9
+MOST_POINTS = 700
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
+ORACLE = "Oracle"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Curve:
+    """One setting: its windows from the slowest to the fastest."""
+
+    name: str
+    method: str
+    dash: str
+    tps: Floats
+    """Rising."""
+    windows: tuple[str, ...]
+    """Which window each point is."""
+
+    @property
+    def share(self) -> Floats:
+        """Share of windows that are no faster, from 1 / n to 1."""
+        found: Floats = np.arange(1, len(self.tps) + 1) / max(len(self.tps), 1)
+        return found
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class SpeedInfo:
+    """Curves in drawing order. ``left_out`` settings do not fit in."""
+
+    curves: tuple[Curve, ...]
+    windows: int
+    left_out: tuple[str, ...]
+    about: str
+    empty: str | None = None
+
+
+def speed_info(shown: WindowSet, about: str = "") -> SpeedInfo:
+    """Order the windows of every setting by TPS.
+
+    Args:
+        shown: the windows that are looked at.
+        about: filters in words, printed in the figure.
+    """
+    used: dict[str, int] = {}
+    curves = []
+    for item in shown.all:
+        tps = item.tps
+        known = np.flatnonzero(np.isfinite(tps))
+        if not len(known):
+            continue
+        dash = DASHES[used.get(item.method, 0) % len(DASHES)]
+        used[item.method] = used.get(item.method, 0) + 1
+        curves.append(_curve(item, dash, tps, known, shown))
+    kept = curves[:MOST_CURVES]
+    if np.isfinite(shown.oracle_ms).any() and shown.settings:
+        tokens = next((item.tokens for item in shown.all if np.isfinite(item.tokens).any()), shown.oracle_ms)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            tps = tokens / shown.oracle_ms * 1e3
+        known = np.flatnonzero(np.isfinite(tps))
+        if len(known):
+            order = known[np.argsort(tps[known], kind="stable")]
+            kept.append(Curve(ORACLE, "oracle", "dash", tps[order], tuple(shown.windows[i] for i in order.tolist())))
+    empty = None if kept else "No run of these windows has finished, so there is no rate to show."
+    return SpeedInfo(tuple(kept), len(shown), tuple(c.name for c in curves[MOST_CURVES:]), about, empty)
+
+
+def _curve(item: Timed, dash: str, tps: Floats, known: np.ndarray, shown: WindowSet) -> Curve:
+    order = known[np.argsort(tps[known], kind="stable")]
+    return Curve(item.name, item.method, dash, tps[order], tuple(shown.windows[i] for i in order.tolist()))
+
+
+def speed_figure(info: SpeedInfo, theme: Theme) -> go.Figure:
+    """One curve a setting; farther right is faster. A click gives ``customdata = [window]``."""
+    if info.empty is not None:
+        return go.Figure(layout=empty_layout(theme, label(info.empty, 160)))
+    figure = go.Figure()
+    for curve in info.curves:
+        n = len(curve.tps)
+        at = np.arange(n) if n <= MOST_POINTS else np.unique(np.linspace(0, n - 1, MOST_POINTS).round().astype(int))
+        share = curve.share[at]
+        thick = 2.5 if curve.method == "as2d" else 1.7
+        colour = theme.role("reference") if curve.method == "oracle" else theme.method(curve.method)
+        figure.add_trace(
+            go.Scatter(
+                name=f"{label(curve.name, 44)}  (n = {n:,})",
+                meta=curve.name,
+                x=curve.tps[at],
+                y=100 * share,
+                mode="lines+markers" if n <= 40 else "lines",
+                marker={"size": 4, "color": colour},
+                line={"shape": "hv", "width": thick, "color": colour, "dash": curve.dash},
+                customdata=[[curve.windows[i]] for i in at.tolist()],
+                hovertext=[
+                    f"<b>{label(curve.name)}</b><br>{label(curve.windows[i])}: {numbers.tps(float(curve.tps[i]))}<br>"
+                    f"{numbers.share(float(part))} of {numbers.counted(n, 'window')} no faster"
+                    for i, part in zip(at.tolist(), share.tolist(), strict=True)
+                ],
+                hoverinfo="text",
+                selected={"marker": {"opacity": 1}},
+                unselected={"marker": {"opacity": 1}},
+            )
+        )
+    rows = -(-len(info.curves) // 2)
+    figure.update_layout(
+        {
+            **base_layout(theme),
+            "height": 360 + 20 * rows,
+            "margin": {"l": 64, "r": 24, "t": 44, "b": 62 + 20 * rows},
+            "showlegend": True,
+            "legend": {
+                "orientation": "h", "y": -0.22, "yanchor": "top", "x": 0, "font": {"size": 12},
+                "entrywidth": 0.5, "entrywidthmode": "fraction", "itemclick": "toggle",
+            },
+            "xaxis": axis(theme, "TPS of a window (tok/s)", rangemode="tozero", tickformat=",~f"),
+            "yaxis": axis(theme, "windows (%)", range=[0, 102], ticksuffix="", fixedrange=True),
+            "annotations": [_about(theme, info.about)] if info.about else [],
+        }
+    )  # fmt: skip
+    return figure
+
+
+def _about(theme: Theme, about: str) -> dict[str, object]:
+    place = {"xref": "paper", "yref": "paper", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "yshift": 6}
+    return caption(theme, label(about, 110), **place)
