@@ -1,8 +1,6 @@
 """Who runs what where? Jobs outlive the page that started them; one at a time on a device, devices side by side."""
 
 import atexit
-import json
-import re
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -11,10 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from as2d_core.errors import As2dError, RecordError, RequestError
-from as2d_core.protocol import request_from_json, request_to_json
+from as2d_core.errors import As2dError, RequestError
 from as2d_core.records import Request
-from as2d_core.runner.__main__ import MAX_REQUEST_CHARACTERS
 from as2d_core.runner.coordinator import STOPS_BATCH
 from device_bridge.devices import Device
 from device_bridge.errors import (
@@ -30,6 +26,7 @@ from device_bridge.errors import (
 )
 from device_bridge.ledger import Ledger, LeftJob
 from device_bridge.plan import new_id
+from device_bridge.sendable import check_sendable
 from device_bridge.streams import LiveRun
 
 JobState = Literal["queued", "running", "done", "failed", "cancelled", "left"]
@@ -37,7 +34,6 @@ KEPT_JOBS = 200
 CLOSE_WAIT_S = 15.0
 LOSSES_IN_A_ROW = 2
 """So many runners lost one after the other, and the rest of a job is given up."""
-_RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +176,7 @@ class JobManager:
         if not requests:
             raise RequestError("A job needs at least one request.")
         for request in requests:
-            _check_writable(request)
+            check_sendable(request)
         if len({request.run_id for request in requests}) != len(requests):
             raise RequestError("Two requests of the job have the same run id; give each its own.")
         try:
@@ -381,23 +377,6 @@ class JobManager:
             self._on_stream(run.path)
         except Exception as problem:  # noqa: BLE001 - whoever listens must not end the job; the file is kept
             job.warnings.append(f"The stream {run.path} was not taken over: {problem}")
-
-
-def _check_writable(request: Request) -> None:
-    """Refuse what could not be sent, or not be kept: the runner would only complain on stderr."""
-    if not _RUN_ID.fullmatch(request.run_id):
-        raise RequestError(
-            f"{request.run_id!r} cannot be the id of a run; use at most 100 letters, digits, dots, dashes, underscores."
-        )
-    try:
-        text = json.dumps(request_to_json(request), allow_nan=False)
-        request_from_json(json.loads(text))
-    except (RecordError, TypeError, ValueError) as error:
-        raise RequestError(f"The request {request.run_id} cannot be sent: {error}.") from error
-    if len(text) > MAX_REQUEST_CHARACTERS:
-        raise RequestError(
-            f"The request {request.run_id} has {len(text)} characters; at most {MAX_REQUEST_CHARACTERS} are taken."
-        )
 
 
 def _ends_batch(run: LiveRun) -> bool:
