@@ -4,10 +4,14 @@ from pathlib import Path
 
 import streamlit as st
 
+from dashboard import ui_theme
 from dashboard.door import CLOSED
 from dashboard.ui_server import is_guarded
+from dashboard.views.theme import theme_named
 
 ASSETS = Path(__file__).parent / "assets"
+_READABLE = '[data-selected="true"] p, [data-testid="stSliderThumbValue"] p'
+"""Words that Streamlit writes in the colour of buttons, which is too dark for that in the dark theme."""
 _INSIDE = "inside-the-app"
 
 
@@ -16,6 +20,7 @@ def run() -> None:
     st.session_state[_INSIDE] = True
     st.set_page_config(page_title="As²d", page_icon=str(ASSETS / "mark.svg"), layout="wide")
     st.html(ASSETS / "page.css")
+    st.html(f"<style>{_READABLE} {{ color: {theme_named(st.context.theme.type).text}; }}</style>")
     st.logo(ASSETS / "mark.svg", size="medium")
     if not is_guarded():
         st.title("As²d", anchor=False)
@@ -34,6 +39,7 @@ def run() -> None:
         st.Page("pages/notebook.py", title="Notebook", icon=":material/edit_note:"),
         st.Page("pages/reports.py", title="Reports", icon=":material/description:"),
     ]
+    ui_theme.follow()
     st.navigation(pages, position="top").run()
 
 

@@ -68,7 +68,7 @@ def facts_html(rows: Iterable[FactRow], theme: Theme) -> str:
     cells = []
     for row in rows:
         colour = theme.muted if row.value == UNKNOWN else theme.text
-        cells.append(element("div", label(row.name), {"color": theme.muted}))
+        cells.append(element("dt", label(row.name), {"color": theme.muted}))
         cells.append(
             element(
                 "dd",
@@ -81,13 +81,14 @@ def facts_html(rows: Iterable[FactRow], theme: Theme) -> str:
         "display": "grid",
         "grid-template-columns": "minmax(84px, max-content) 1fr",
         "gap": "2px 14px",
+        "margin": "0",
         "padding-top": "4px",
         "font-family": FONT,
         "font-size": "13px",
         "line-height": "1.5",
         "font-variant-numeric": "tabular-nums",
     }
-    return element("div", "".join(cells), style)
+    return element("dl", "".join(cells), style)
 
 
 def readiness_html(readiness: Readiness, theme: Theme) -> str:
@@ -99,6 +100,7 @@ def readiness_html(readiness: Readiness, theme: Theme) -> str:
             "span",
             mark,
             {"flex": "0 0 16px", "color": theme.role(role), "font-weight": "700", "text-align": "center"},
+            role="img",
             aria_label=_WORDS[check.state],
         )
         said = [element("span", label(check.title), {"color": theme.text})]

@@ -38,16 +38,36 @@ def test_roles_with_one_colour_differ_by_pattern(theme):
     assert "pattern" not in bar_marker(theme, "accepted")
 
 
-@pytest.mark.parametrize("theme", [LIGHT, DARK])
-def test_text_can_be_read_on_its_background(theme):
+def contrast(one, other):
+    """Ratio of relative luminances as WCAG defines it."""
+
     def luminance(colour):
         parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-        linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
         return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
+    bright, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (bright + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_text_can_be_read_on_every_background(theme):
     for colour in (theme.text, theme.muted):
-        bright, dark = sorted((luminance(colour), luminance(theme.background)), reverse=True)
-        assert (bright + 0.05) / (dark + 0.05) >= 4.5
+        for behind in (theme.background, theme.surface):
+            assert contrast(colour, behind) >= 4.5
+    assert contrast("#FFFFFF", theme.primary) >= 4.5
+
+
+PALE = {"alone", "drafter", "retired"}
+"""Rounds alone, batches and what is idle are pale on purpose; each stands in a lane that is named, with words on it."""
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_marks_stand_out_from_their_background(theme):
+    for role in set(ROLES) - PALE:
+        assert contrast(solid(theme.role(role), theme), theme.background) >= 3
+    for colour in theme.methods.values():
+        assert contrast(colour, theme.background) >= 3
 
 
 def test_a_translucent_colour_has_its_solid_equal_on_the_background():
