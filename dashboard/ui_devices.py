@@ -106,6 +106,19 @@ def phone(workspace: Workspace, listed: KnownPhone) -> None:
         _history(workspace, (str(name), str(look.facts.value("model")) if look.facts else ""))
 
 
+def away(workspace: Workspace, found: PhoneList) -> None:
+    """A card for each phone that is out of reach while something of ours runs on it, with the way to end that."""
+    there = {listed.id for listed in found.phones}
+    for job in workspace.jobs.jobs():
+        device_id = job.device_id
+        if job.finished or device_id in there or not workspace.jobs.device(device_id).outlives:
+            continue
+        with st.container(border=True, key=f"card-away-{job.id}"):
+            st.subheader(ui.plain(job.device_name), anchor=False)
+            ui.sentence("Not within reach now. What runs there goes on.")
+            _work(workspace, device_id, phone_form(device_id))
+
+
 def _phone_state(workspace: Workspace, listed: KnownPhone, look: PhoneLook) -> None:
     job = workspace.jobs.active(listed.id)
     if listed.ready and look.problem is None and job is None:

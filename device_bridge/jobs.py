@@ -76,6 +76,11 @@ class Job:
         return next((run for run in self.runs if not run.ended), None)
 
     @property
+    def notice(self) -> str:
+        """A sentence about the device that whoever waits should know, such as that it is out of reach; else empty."""
+        return "" if self.finished else self._device.notice
+
+    @property
     def progress(self) -> Progress:
         return Progress(sum(run.ended for run in self.runs), len(self.runs))
 
@@ -87,8 +92,8 @@ class Job:
             return f"{self.title}: {self.state}." if self.error is None else f"{self.title}: {self.error}"
         if self.cancelling.is_set():
             return f"Cancelling on {self.device_name}."
-        if self._device.notice:
-            return self._device.notice
+        if self.notice:
+            return self.notice
         clause = run.stage()
         if total == 1:
             return f"{clause[0].upper()}{clause[1:]}."

@@ -1,7 +1,8 @@
 """What is a device, is it ready, how is it now? Facts with how they were read, a checklist, and this moment."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any
 
 from as2d_core.conditions import THERMAL_WORDS
@@ -10,7 +11,7 @@ from dashboard.views import numbers
 from dashboard.views.text import element, label
 from dashboard.views.theme import FONT, Theme, faded
 from device_bridge.facts import Fact, PhoneFacts, cpu_label
-from device_bridge.setup.checks import Readiness, State
+from device_bridge.setup.checks import Check, Readiness, State
 
 UNKNOWN = "unknown"
 _MARKS = {State.OK: ("✓", "accepted"), State.WRONG: ("✕", "rejected"), State.NOT_TRIED: ("○", "retired")}
@@ -92,9 +93,12 @@ def facts_html(rows: Iterable[FactRow], theme: Theme) -> str:
 
 
 def readiness_html(readiness: Readiness, theme: Theme) -> str:
-    """The checklist: a mark, what was found, and what to do; told apart by marks, not by colour alone."""
-    items = []
-    for check in readiness.checks:
+    """The checklist: a mark, what was found, and what to do; told apart by marks, not by colour alone.
+
+    What was not tried is one line, and advice that holds for several lines in a row is given once, below them.
+    """
+    items, checks = [], list(_folded(readiness.checks))
+    for check, following in zip(checks, [*checks[1:], None], strict=True):
         mark, role = _MARKS[check.state]
         sign = element(
             "span",
@@ -103,15 +107,25 @@ def readiness_html(readiness: Readiness, theme: Theme) -> str:
             role="img",
             aria_label=_WORDS[check.state],
         )
-        said = [element("span", label(check.title), {"color": theme.text})]
+        said = [element("span", label(check.title, 300), {"color": theme.text})]
         if check.state is not State.OK or check.found:
             said.append(element("span", f" {label(check.found, 300)}", {"color": theme.muted}))
-        if check.fix:
+        if check.fix and (following is None or following.fix != check.fix):
             said.append(element("div", label(check.fix, 300), {"color": theme.text}))
         body = element("div", "".join(said), {"min-width": "0", "overflow-wrap": "anywhere"})
         items.append(element("div", sign + body, {"display": "flex", "gap": "8px"}))
     style = {"font-family": FONT, "font-size": "13px", "line-height": "1.5", "display": "grid", "gap": "3px"}
     return element("div", "".join(items), style)
+
+
+def _folded(checks: Iterable[Check]) -> Iterator[Check]:
+    """The checks, those in a row that were not tried for the same reason as one."""
+    for (not_tried, _), group in groupby(checks, lambda c: (c.state is State.NOT_TRIED, c.found)):
+        alike = list(group)
+        if not_tried:
+            yield replace(alike[0], title=", ".join(check.title for check in alike))
+        else:
+            yield from alike
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,8 @@ def progress_info(job: Job) -> ProgressInfo:
         return ProgressInfo(f"{_title(job)}: {job.state}.", "", 1.0)
     if job.cancelling.is_set():
         return ProgressInfo(f"Cancelling on {job.device_name}.", "What has been run is kept.", _share(job, run))
+    if job.notice:
+        return ProgressInfo(job.notice, "", _share(job, run))
     done, total = job.progress.done, job.progress.total
     clause, detail = run.stage(), ""
     record = run.record()

@@ -9,6 +9,7 @@ a mount are refused with that sentence.
 import ctypes
 import os
 import re
+import select
 import signal
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,6 +23,7 @@ READ_ONLY, NO_SUID, NO_DEV, NO_EXEC, REMOUNT, BIND, RECURSIVE, PRIVATE = 1, 2, 4
 _NEW_MOUNTS, _NEW_USER, _NEW_PIDS = 0x20000, 0x10000000, 0x20000000
 _DIE_WITH_PARENT, _DROP_CAPABILITY, _ADOPT_ORPHANS = 1, 24, 36
 _IGNORE_MODE, _IGNORE_SEARCH = 1, 2
+_GRACE_MS = 3000
 SHELL_UID = 2000
 _HOST_FOLDERS = ("usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "etc", "opt")
 _PHONE_FOLDERS = r"/(?:data|system|vendor|sdcard|sys/class|sys/devices/system/cpu)(?![\w.-])"
@@ -156,10 +158,19 @@ def _unshare(spaces: int = _NEW_USER | _NEW_MOUNTS | _NEW_PIDS, inside: int = SH
 
 
 def _guard(pid: int) -> NoReturn:
-    """Wait for the jail; end it when we are told to end."""
+    """Wait for the jail; end it when we are told to end, or when whoever started us is gone and it does not end itself.
+
+    The system's own signal at a parent's death is no use here: it comes when the thread ends that started us.
+    """
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: os.kill(pid, signal.SIGKILL))
-    _libc.prctl(_DIE_WITH_PARENT, signal.SIGTERM)
+    jail, waits = os.pidfd_open(pid), select.poll()
+    waits.register(jail, select.POLLIN)
+    waits.register(0, select.POLLHUP)
+    if jail not in (ready for ready, _ in waits.poll()):
+        waits.unregister(0)
+        if not waits.poll(_GRACE_MS):
+            os.kill(pid, signal.SIGKILL)
     _, status = os.waitpid(pid, 0)
     os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
 

@@ -5,7 +5,9 @@ import time
 import pytest
 from virtual_phones import free_port
 
+from as2d_core.records import AudioRef, ModelRef, Request
 from dashboard import ui_devices
+from device_bridge.local import THIS_COMPUTER
 
 
 @pytest.fixture(autouse=True)
@@ -84,3 +86,51 @@ def test_the_request_page_runs_on_the_phone_that_its_link_names(open_page, share
     app = open_page("request", device=shared_phone.own_serial)
     (choice,) = [box for box in app.test.selectbox if box.label == "Device"]
     assert choice.value == shared_phone.own_serial
+
+
+class PhoneThatWentAway:
+    """A device as a phone is one while it is out of reach: its run goes on there."""
+
+    id, name, outlives = "away", "Lab phone", True
+    notice = "Lab phone is out of reach for 7 s; its run goes on."
+
+    def run(self, _request, _take, cancel):
+        assert cancel.wait(60)
+
+    def detach(self): ...
+
+    def rest(self): ...
+
+    def close(self): ...
+
+
+def test_a_phone_that_is_away_while_something_runs_there_keeps_its_card_and_its_cancel_button(open_page, workspace):
+    workspace.jobs.add_device(PhoneThatWentAway())
+    request = Request("far", "target-only", ModelRef("t"), AudioRef("a.wav"))
+    job = workspace.jobs.submit("away", [request])
+    app = open_page("devices")
+    assert "Lab phone" in [item.value for item in app.test.subheader]
+    assert "out of reach for 7 s" in app.text
+    app.press("Cancel")
+    assert job.wait(60)
+    app.run()
+    assert "Lab phone" not in [item.value for item in app.test.subheader]
+
+
+class ComputerThatIsSlow(PhoneThatWentAway):
+    """This computer, with a run that lasts until it is cancelled."""
+
+    id, name, outlives, notice = THIS_COMPUTER, "This computer", False, ""
+
+
+def test_of_two_people_on_one_server_the_second_cannot_start_a_job_on_the_same_device(open_page, workspace):
+    first, second = open_page("devices"), open_page("devices")
+    (label,) = [button.label for button in first.test.button if button.label.startswith("Profile (")]
+    workspace.jobs.add_device(ComputerThatIsSlow())
+    first.press(label)
+    second.press(label)  # its tab still shows the button
+    assert "Measuring" in second.text
+    active = [job for job in workspace.jobs.jobs() if not job.finished]
+    assert len(active) == 1
+    active[0].cancel()
+    assert active[0].wait(60)

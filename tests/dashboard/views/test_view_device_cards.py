@@ -110,6 +110,22 @@ def test_a_checklist_tells_states_apart_without_colour_and_shows_what_to_do():
     assert "Delete something." in html
 
 
+def test_what_was_not_tried_is_one_line_and_advice_for_several_lines_is_given_once():
+    readiness = Readiness(
+        "p",
+        (
+            Check("a", "Python", State.WRONG, "It is not there.", "Set it up."),
+            Check("b", "Model", State.WRONG, "It is not there either.", "Set it up."),
+            Check("c", "Space", State.NOT_TRIED, "Not tried."),
+            Check("d", "Memory", State.NOT_TRIED, "Not tried."),
+        ),
+    )
+    html = readiness_html(readiness, THEME)
+    assert (html.count("Set it up."), html.count("Not tried."), html.count("○")) == (1, 1, 1)
+    assert html.index("It is not there either.") < html.index("Set it up.")
+    assert "Space, Memory" in html
+
+
 @pytest.mark.parametrize(
     ("seconds", "text"), [(0.2, "about 1 s"), (45, "about 45 s"), (840, "about 14 min"), (9000, "about 2.5 h")]
 )

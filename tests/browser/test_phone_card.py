@@ -1,0 +1,29 @@
+"""A phone on the Devices page, as a person sees it: started there, its card, what goes wrong with it, and its end."""
+
+import pytest
+from live_dashboard import exceptions, open_page, screenshot, settle
+
+from device_bridge.virtual_phone.handle import fault_from_outside
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_virtual_phone_is_started_from_the_page_shows_its_card_and_its_faults_and_is_stopped(
+    start_dashboard, page, own_adb
+):
+    server = start_dashboard(AS2D_ADB_SERVERS=str(own_adb.server))
+    open_page(page, f"{server.url}/devices")
+    page.get_by_text("No phone is connected.").wait_for()
+    page.get_by_role("button", name="Start it").click()
+    page.get_by_role("heading", name="Redmi K70 Pro").wait_for()
+    for said in ("Adreno", "arm64-v8a", "Android 16", "The phone trusts this computer.", "Battery temperature"):
+        page.get_by_text(said, exact=False).first.wait_for()
+    page.get_by_role("button", name="Set up").wait_for()
+    settle(page)
+    screenshot(page, "devices-phone")
+    fault_from_outside(server.store / "virtual-phones" / "k70" / "1", "unauthorized")
+    page.get_by_text("does not trust this computer").first.wait_for()  # nobody has touched the page
+    fault_from_outside(server.store / "virtual-phones" / "k70" / "1", "authorize")
+    page.get_by_role("button", name="Stop this virtual phone").click()
+    page.get_by_text("No phone is connected.").wait_for()
+    assert exceptions(page) == []
