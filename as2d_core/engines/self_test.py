@@ -47,26 +47,33 @@ def find_exact_widths(
 ) -> WidthReport:
     """Try every width from 1 to ``max_width`` against sequential decoding; clears the cache.
 
-    ``trying`` is told each width before its first forward, which may be the last thing this process does,
-    and 0 once all of them have run.
+    ``progress`` is told the share that is done, again and again: on a slow phone the whole takes minutes, and
+    nobody should think that it hangs. ``trying`` is told each width before its first forward, which may be the
+    last thing this process does, and 0 once all of them have run.
 
     Where no two widths agree bit for bit, only plain K = 1 is exact (speculation is then refused).
     """
     max_width = _widest(model, max_width, trying)
     trying(0)
     model.read(PROMPT)
-    tokens = _continuation(model, OFFSETS[-1] + max_width + 1)
+    share = 0.0
+
+    def alive() -> None:
+        progress(share)
+
+    tokens = _continuation(model, OFFSETS[-1] + max_width + 1, alive)
     differences = dict.fromkeys(range(1, max_width + 1), 0)
     plain: list[Rows] = []
     classes: dict[int, tuple[int, ...]] = {1: (1,)}
     rows_seen = 0
     for done, step in enumerate(STEP_CANDIDATES):
-        sequential = _sequential(model, tokens, step)
+        sequential = _sequential(model, tokens, step, alive)
         plain = plain or sequential
         exact = set(range(step, max_width + 1))
         for before, offset in pairwise((0, *OFFSETS)):
             _rebuild(model, tokens, before, offset, step)
             for width in range(1, max_width + 1):
+                alive()
                 model.keep(offset)
                 rows = model.logits(tokens[offset : offset + width])
                 after = _one(model, tokens, offset + width, step)
@@ -81,7 +88,8 @@ def find_exact_widths(
         # A step of several rows must also verify as many; else two widths would go by one number.
         if step in exact:
             classes[step] = tuple(sorted(exact))
-        progress((done + 1) / len(STEP_CANDIDATES))
+        share = (done + 1) / len(STEP_CANDIDATES)
+        alive()
         if len(classes.get(step, ())) > max_width // 2:
             break
     step = max(classes, key=lambda s: (len(classes[s]), -s))
@@ -123,20 +131,25 @@ def as_event(report: WidthReport, model: MnnModel, cpu: str) -> SelfTest:
     )
 
 
-def _continuation(model: MnnModel, length: int) -> list[int]:
+def _continuation(model: MnnModel, length: int, alive: Callable[[], None]) -> list[int]:
     """Greedy tokens after the prompt."""
     # An early EOS would end the text, so it is replaced: the kernels do not care what tokens mean.
     tokens = [model.first[0]]
     while len(tokens) < length:
+        alive()
         token = int(model.logits([tokens[-1]])[0].argmax())
         tokens.append(token if token != model.eos else tokens[len(tokens) // 2])
     return tokens
 
 
-def _sequential(model: MnnModel, tokens: Sequence[int], step: int) -> list[Rows]:
+def _sequential(model: MnnModel, tokens: Sequence[int], step: int, alive: Callable[[], None]) -> list[Rows]:
     """Every row of sequential decoding at width ``step``."""
     model.keep(0)
-    return [_one(model, tokens, i, step) for i in range(len(tokens))]
+    rows = []
+    for index in range(len(tokens)):
+        alive()
+        rows.append(_one(model, tokens, index, step))
+    return rows
 
 
 def _one(model: MnnModel, tokens: Sequence[int], index: int, step: int) -> Rows:

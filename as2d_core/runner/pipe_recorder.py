@@ -11,6 +11,8 @@ from as2d_core.runner.pipes import asker, send
 
 FLUSH_NS = 150_000_000
 """Events travel at most this often while decoding: every message wakes another process."""
+ALIVE_NS = 1_000_000_000
+"""A sign of life is sent at most this often."""
 ASK_NS = 20_000_000
 """Whether the run was cancelled is asked at most this often: it is a system call between two forwards."""
 
@@ -59,6 +61,17 @@ class PipeRecorder:
         self._ask()
         if self._cancelled:
             raise CancelledError
+
+    def still_works(self) -> None:
+        """Something that leaves no events has come a bit further: silence would be taken for a process that hangs.
+
+        Raises:
+            CancelledError: the user asked to stop.
+        """
+        self.stop_if_cancelled()
+        if now_ns() - self._flushed_ns > ALIVE_NS:
+            self.flush()
+            send(self._pipe, ("events", []))
 
     def flush(self) -> None:
         """Send what has gathered."""

@@ -234,7 +234,7 @@ class Session:
                 recorder.flush()
 
             widest = min(MAX_WIDTH, job.widest or MAX_WIDTH)
-            report = find_exact_widths(model, widest, lambda _: recorder.stop_if_cancelled(), trying)
+            report = find_exact_widths(model, widest, lambda _: recorder.still_works(), trying)
             event: SelfTest = as_event(report, model, cpu_name())
             recorder.add(event)
             self._exact[key] = event.exact_widths

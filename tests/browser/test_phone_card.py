@@ -2,16 +2,25 @@
 
 import pytest
 from live_dashboard import exceptions, open_page, screenshot, settle
+from virtual_phones import OwnAdbServer
 
 from device_bridge.virtual_phone.handle import fault_from_outside
 
 pytestmark = pytest.mark.browser
 
 
+@pytest.fixture
+def empty_adb(tmp_path):
+    """An adb server that no phone of another test was ever connected to."""
+    own = OwnAdbServer(tmp_path)
+    yield own
+    own.stop()
+
+
 def test_a_virtual_phone_is_started_from_the_page_shows_its_card_and_its_faults_and_is_stopped(
-    start_dashboard, page, own_adb
+    start_dashboard, page, empty_adb
 ):
-    server = start_dashboard(AS2D_ADB_SERVERS=str(own_adb.server))
+    server = start_dashboard(AS2D_ADB_SERVERS=str(empty_adb.server))
     open_page(page, f"{server.url}/devices")
     page.get_by_text("No phone is connected.").wait_for()
     page.get_by_role("button", name="Start it").click()

@@ -1,9 +1,11 @@
 """Which widths are exact is found by running them; here against processors that are made up."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
-from as2d_core.engines.self_test import find_exact_widths
+from as2d_core.engines.self_test import OFFSETS, find_exact_widths
 
 EOS = 2
 
@@ -135,6 +137,20 @@ def test_progress_rises_to_the_share_that_was_needed():
     find_exact_widths(Processor(lambda width: width), 4, seen.append)
     assert seen == sorted(seen)
     assert seen[-1] == 1.0
+
+
+def test_between_two_signs_of_progress_lie_a_few_calls_of_the_model_only():
+    class Counting(Processor):
+        calls = 0
+
+        def logits(self, tokens):
+            self.calls += 1
+            return super().logits(tokens)
+
+    model, seen = Counting(lambda width: width), []
+    find_exact_widths(model, 4, lambda _: seen.append(model.calls))
+    # The longest stretch puts back the steps between two of the offsets that are tried, and tries one width there.
+    assert max(after - before for before, after in pairwise(seen)) <= 2 + max(b - a for a, b in pairwise((0, *OFFSETS)))
 
 
 def test_a_test_that_is_stopped_from_its_progress_ends_there():

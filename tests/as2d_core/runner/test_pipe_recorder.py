@@ -6,7 +6,7 @@ import pytest
 
 from as2d_core.records import Mark, Pieces, Publication, Span
 from as2d_core.runner import pipe_recorder
-from as2d_core.runner.pipe_recorder import PipeRecorder
+from as2d_core.runner.pipe_recorder import CancelledError, PipeRecorder
 
 TEXT = {5: b" walk", 6: b"\xe6\x97", 7: b"\xa5", 8: "ß".encode()}
 
@@ -55,6 +55,26 @@ def test_events_are_sent_by_themselves_when_the_last_group_is_long_ago(recorder,
     clock[0] += pipe_recorder.FLUSH_NS + 1
     recorder.add(SPAN)
     assert received(pipe) == [[SPAN, SPAN]]
+
+
+def test_work_that_leaves_no_events_gives_a_sign_of_life_once_in_a_while(recorder, pipe, clock):
+    for _ in range(25):
+        clock[0] += pipe_recorder.ALIVE_NS // 10
+        recorder.still_works()
+    assert received(pipe) == [[], []]
+
+
+def test_what_has_gathered_goes_before_a_sign_of_life(recorder, pipe, clock):
+    recorder.add(SPAN)
+    clock[0] += pipe_recorder.ALIVE_NS + 1
+    recorder.still_works()
+    assert received(pipe) == [[SPAN], []]
+
+
+def test_work_that_leaves_no_events_ends_when_the_run_is_cancelled(recorder, pipe):
+    pipe[1].send(("cancel",))
+    with pytest.raises(CancelledError):
+        recorder.still_works()
 
 
 def test_nothing_is_sent_when_there_is_nothing(recorder, pipe):

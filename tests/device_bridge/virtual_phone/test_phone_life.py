@@ -10,6 +10,7 @@ import time
 
 import psutil
 import pytest
+from virtual_phones import OwnAdbServer
 
 from device_bridge.errors import VirtualPhoneError
 
@@ -37,8 +38,9 @@ def test_a_phone_that_a_thread_has_started_outlives_the_thread(start_phone):
 
 
 @pytest.mark.parametrize(("isolation", "state"), [("auto", "awake"), ("auto", "stopped"), ("mapped", "awake")])
-def test_a_phone_ends_when_its_program_is_killed_however_busy_it_is(own_adb, tmp_path, isolation, state):
-    command = [sys.executable, "-c", PROGRAM, str(tmp_path / "phone"), str(own_adb.server), isolation]
+def test_a_phone_ends_when_its_program_is_killed_however_busy_it_is(tmp_path, isolation, state):
+    own = OwnAdbServer(tmp_path)  # the server goes on knowing a phone that was stopped
+    command = [sys.executable, "-c", PROGRAM, str(tmp_path / "phone"), str(own.server), isolation]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL) as program:
         phone = psutil.Process(json.loads(program.stdout.readline()))
         everything = [phone, *phone.children(recursive=True)]
@@ -52,6 +54,7 @@ def test_a_phone_ends_when_its_program_is_killed_however_busy_it_is(own_adb, tmp
     _, alive = psutil.wait_procs(everything, timeout=DEADLINE_S)
     for process in alive:
         process.kill()
+    own.stop()
     assert alive == []
 
 
