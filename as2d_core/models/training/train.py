@@ -32,6 +32,8 @@ STATE_FILE = "state.pt"
 LOG_FILE = "log.jsonl"
 STOP_FILE = "stop"
 """An empty file of this name in a model's folder makes its training save and end."""
+WARM_UP = 0.1
+"""The largest share of the steps over which the learning rate rises."""
 COOL_DOWN = 0.2
 """The last share of the steps, over which the learning rate goes to nothing."""
 AVERAGE_STEPS = 1000
@@ -122,8 +124,8 @@ def average_weights(work: Path, name: str) -> dict[str, Tensor]:
 
 
 def learning_rate(plan: ModelPlan, step: int) -> float:
-    """The rate of a step: up, level, down."""
-    up = min(1.0, (step + 1) / max(1, plan.warm_up))
+    """The rate of a step: up (over a tenth of the steps at most), level, down."""
+    up = min(1.0, (step + 1) / max(1.0, min(plan.warm_up, WARM_UP * plan.steps)))
     down = min(1.0, (plan.steps - step) / max(1.0, COOL_DOWN * plan.steps))
     return plan.learning_rate * min(up, down)
 

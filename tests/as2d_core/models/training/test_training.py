@@ -252,6 +252,11 @@ def test_the_rate_goes_up_stays_and_comes_down(plan):
     assert rates == pytest.approx([0.01, 1.0, 1.0, 0.5, 0.005])
 
 
+def test_a_short_training_does_not_spend_itself_on_warming_up(plan):
+    plan = replace(plan, steps=300, warm_up=500, learning_rate=1.0)
+    assert learning_rate(plan, 29) == 1.0
+
+
 def test_published_names_are_understood(tmp_path, shape):
     from safetensors.torch import save_file
 
