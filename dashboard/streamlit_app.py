@@ -2,6 +2,6 @@
 
 import streamlit as st
 
-from dashboard.ui_server import doors, while_it_runs
+from dashboard.ui_server import layers, while_it_runs
 
-app = st.App("ui_script.py", middleware=doors(), lifespan=while_it_runs)
+app = st.App("ui_script.py", middleware=layers(), lifespan=while_it_runs)

@@ -7,6 +7,7 @@ import threading
 import webbrowser
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -15,6 +16,7 @@ from streamlit import config
 
 from as2d_core.errors import As2dError
 from dashboard.door import Door, is_local, missing_password
+from dashboard.first_answer import FirstAnswer
 from dashboard.services.password import kept_password
 from dashboard.services.workspace import user_folders
 
@@ -25,11 +27,13 @@ _doors: list[str | None] = []
 """Addresses that a door was put before, in this process."""
 
 
-def doors() -> list[Middleware]:
-    """The door that the server's address asks for; without a password for it, the process ends with a sentence."""
+def layers() -> list[Middleware]:
+    """What stands before Streamlit; ends the process when others could reach it and there is no password."""
     address = config.get_option("server.address")
+    style = (Path(__file__).parent / "assets" / "page.css").read_text(encoding="utf-8")
+    pages = Middleware(FirstAnswer, base=config.get_option("server.baseUrlPath") or "", title="As²d", style=style)
     if is_local(address):
-        return []
+        return [pages]
     try:
         password = kept_password(user_folders())
         if password is None:
@@ -37,7 +41,7 @@ def doors() -> list[Middleware]:
     except As2dError as error:
         sys.exit(str(error))
     _doors.append(address)
-    return [Middleware(Door, password=password, secure=bool(config.get_option("server.sslCertFile")))]
+    return [Middleware(Door, password=password, secure=bool(config.get_option("server.sslCertFile"))), pages]
 
 
 def is_guarded() -> bool:

@@ -42,11 +42,6 @@ def address_matches(page, pattern):
     settle(page)
 
 
-def unexpected(page):
-    """Errors in the console; Streamlit itself asks for its server below the path of a page, in vain."""
-    return [line for line in page.said if "404" not in line]
-
-
 def test_from_the_first_page_to_a_chosen_budget(start_dashboard, page):
     server = start_dashboard()
     open_page(page, server.url)
@@ -72,7 +67,7 @@ def test_from_the_first_page_to_a_chosen_budget(start_dashboard, page):
     click_mark(page, 0, "tps:drafter", 5)
     address_matches(page, r"b=5")
     assert page.get_by_text(re.compile(r"Selected drafter, b = 5: \d")).is_visible()
-    assert (exceptions(page), unexpected(page)) == ([], [])
+    assert (exceptions(page), page.said) == ([], [])
 
 
 def test_the_first_visitor_of_a_new_process_may_come_by_a_link_to_a_page(start_dashboard, page):
@@ -94,7 +89,7 @@ def test_what_was_chosen_is_kept_across_pages_and_a_reload(dashboard, page):
     page.reload()
     settle(page)
     assert page.evaluate("location.search") == "?profile=mi14"
-    assert (exceptions(page), unexpected(page)) == ([], [])
+    assert (exceptions(page), page.said) == ([], [])
 
 
 def test_a_click_into_the_map_opens_the_window_under_that_budget(dashboard, page):
@@ -119,4 +114,4 @@ def test_a_drag_over_the_overview_zooms_and_keys_move_on(dashboard, page):
     before = page.evaluate("location.search")
     page.keyboard.press("d")
     page.wait_for_function("before => location.search !== before", arg=before)
-    assert (exceptions(page), unexpected(page)) == ([], [])
+    assert (exceptions(page), page.said) == ([], [])
