@@ -69,6 +69,8 @@ class Placement:
     target_threads: int = 1
     drafter_threads: int = 1
     backend: str = "cpu"
+    task_profile: str | None = None
+    """Android's name of the task profile that the runner is to work under; ``None`` = as it is."""
 
 
 @dataclass(frozen=True, slots=True)

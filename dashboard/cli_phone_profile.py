@@ -31,6 +31,7 @@ def register(actions: Any) -> None:
     parser.add_argument("--ceiling-mhz", metavar="MHZ", type=float, help="least frequency ceiling that is waited for")
     parser.add_argument("--ceiling-core", metavar="N", type=int, help="core of --ceiling-mhz (default: the fastest)")
     parser.add_argument("--max-battery", metavar="C", type=float, default=40.0, help="warmest battery (default: 40 °C)")
+    parser.add_argument("--top-profile", action="store_true", help="ask the phone for its highest task profile")
     parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
     parser.set_defaults(command=phone_profile)
 
@@ -52,6 +53,7 @@ def phone_profile(options: argparse.Namespace) -> Answer:
         target=options.target,
         drafter=options.drafter,
         gates=gates,
+        top_profile=options.top_profile,
         resume=not options.fresh,
     )
     return measure(form, quiet=options.quiet)

@@ -68,6 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plain-step", action="store_true", help="target-only: plain one-row steps, as a control")
     parser.add_argument("--target-threads", metavar="N", type=int, default=1)
     parser.add_argument("--drafter-threads", metavar="N", type=int, default=1)
+    parser.add_argument("--top-profile", action="store_true", help="ask a phone for its highest task profile")
     parser.add_argument("--repetitions", metavar="N", type=int, default=1, help="runs that count (default: 1)")
     parser.add_argument("--warm-ups", metavar="N", type=int, default=0, help="runs before those")
     parser.add_argument("--no-reference", action="store_true", help="do not run target-only first")
@@ -164,6 +165,7 @@ def _form(options: argparse.Namespace) -> RunForm:
         drafter_pace_ms=options.drafter_pace,
         target_threads=options.target_threads,
         drafter_threads=options.drafter_threads,
+        top_profile=options.top_profile,
     )
 
 

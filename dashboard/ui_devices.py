@@ -1,5 +1,7 @@
 """What is on the Devices page? One card for this computer and one for each phone, live, with what can be done."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from as2d_core.runner.sensors import Sensors
@@ -129,7 +131,11 @@ def _phone_state(workspace: Workspace, listed: KnownPhone, look: PhoneLook) -> N
     if any(check.remedy is Remedy.SET_UP for check in look.readiness.missing):
         _set_up(workspace, listed)
     if look.readiness.ready or job is not None:
-        _work(workspace, listed.id, phone_form(listed.id))
+        form = phone_form(listed.id)
+        if job is None and look.facts is not None and look.facts.value("task_profile"):
+            top = st.toggle("Profile it under Android's highest task profile", key=f"top-{listed.id}")
+            form = replace(form, top_profile=top)
+        _work(workspace, listed.id, form)
     if is_ours(listed) and st.button("Stop this virtual phone", key=f"stop-{listed.id}"):
         stop_virtual_phone(listed)
         st.rerun()

@@ -20,9 +20,11 @@ from dashboard.views import numbers
 from dashboard.views.models import model_sentence
 from dashboard.views.run_labels import window_group, window_label
 from dashboard.views.theme import METHOD_NAMES
+from device_bridge.local import THIS_COMPUTER
 
 SOURCES = {"bundled": "Bundled", "file": "My files", "microphone": "Microphone"}
 FIRST_WINDOW = "long_00"
+TOP_PROFILE = "Ask the phone for its highest task profile"
 LEVELS = ("high", "normal", "low")
 MOST = 63
 """Largest budget, cap or number of drafted tokens that a runner takes."""
@@ -150,6 +152,8 @@ def more(workspace: Workspace, form: RunForm) -> tuple[RunForm, int]:
             target = ui_state.number(st.number_input, "tthreads", "Target threads", 1, 1, 64)
             drafter = ui_state.number(st.number_input, "dthreads", "Drafter threads", 1, 1, 64)
             target_cores, drafter_cores = _cores(workspace)
+            on_phone = ui_state.get("device", THIS_COMPUTER) not in ("", THIS_COMPUTER)
+            top = ui_state.flag("top", TOP_PROFILE) if on_phone else False
             precision = ui_state.one_of(st.selectbox, "precision", "Precision", LEVELS, "high")
             pace = ui_state.number(
                 st.number_input,
@@ -170,6 +174,7 @@ def more(workspace: Workspace, form: RunForm) -> tuple[RunForm, int]:
         drafter_threads=drafter,
         target_cores=target_cores,
         drafter_cores=drafter_cores,
+        top_profile=top,
         precision=precision,
         drafter_pace_ms=pace or None,
     )

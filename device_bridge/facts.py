@@ -7,6 +7,7 @@ from typing import Any
 
 from as2d_core.runner.android import parse_battery, parse_cores, parse_screen, parse_thermal, plausible_temperature
 from device_bridge import facts_text
+from device_bridge.task_profile import APPLIED, ASK, HIGHEST
 
 Shell = Callable[[str], str]
 """Runs one command line on the phone and returns its standard output, whatever its exit code."""
@@ -39,6 +40,7 @@ COMMANDS: Mapping[str, str] = {
     "kgsl": "cat /sys/class/kgsl/kgsl-3d0/gpu_model",
     "opencl": _OPENCL,
     "kernel": "uname -r",
+    "profile": ASK,
     "screen": "dumpsys power | grep -E -m3 'Display Power: state=|mWakefulness'",
 }
 """What is asked, by the name of the section. A command that fails leaves its section empty."""
@@ -129,6 +131,7 @@ def facts_from(found: Mapping[str, str]) -> PhoneFacts:
         Fact("memory_available_bytes", memory.get("MemAvailable"), "/proc/meminfo MemAvailable"),
         Fact("storage_bytes", storage and storage.total_bytes, "df -k /data/local/tmp"),
         Fact("storage_free_bytes", storage and storage.free_bytes, "df -k /data/local/tmp"),
+        Fact("task_profile", _profile(found), f"settaskprofile $$ {HIGHEST}"),
         Fact("kernel", found.get("kernel", "").strip() or None, "uname -r"),
         *_condition_facts(found),
     ]
@@ -173,6 +176,13 @@ def _identity(properties: Mapping[str, str]) -> list[Fact]:
         first("build", "ro.build.version.incremental", "ro.build.display.id"),
         Fact("abis", tuple(abis.value.split(",")) if abis.value else None, abis.how),
     ]
+
+
+def _profile(found: Mapping[str, str]) -> str | bool | None:
+    """The highest task profile, if a shell process may ask for it; ``False`` when it was asked for in vain."""
+    if "profile" not in found:
+        return None
+    return HIGHEST if APPLIED in found["profile"] else False
 
 
 def _gpu(found: Mapping[str, str]) -> list[Fact]:

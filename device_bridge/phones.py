@@ -26,6 +26,7 @@ from device_bridge.retrying import Retry
 from device_bridge.sessions import RunnerCommand, Session, end_session, find_run, find_sessions
 from device_bridge.setup.layout import PHONE_ROOT
 from device_bridge.stay_awake import StayAwake
+from device_bridge.task_profile import check_task_profile, under_profile
 
 TIDY_UP = Retry(attempts=2)
 Prepare = Callable[[Request, threading.Event], Request]
@@ -66,6 +67,8 @@ class PhoneDevice:
         self._detached = threading.Event()
         self._lock = threading.Lock()
         self._awake: StayAwake | None = None
+        self._profile: str | None = None
+        """Task profile under which the runner of the session works."""
 
     @property
     def session_id(self) -> str | None:
@@ -153,18 +156,19 @@ class PhoneDevice:
 
     def _session_of(self, request: Request, cancel: threading.Event) -> Session:
         """The session that has the request, in which it has been sent."""
-        key = _key(request.run_id)
+        key, profile = _key(request.run_id), request.placement.task_profile
         if self._session is None:
             found = find_run(self.phone, key)
             if found is not None:
                 self._session, self._offset = Session(self.phone, found), 0
+                self._profile = profile
                 return self._session
-        elif not self._session.state().alive:
-            self._tidy_up(self._session)  # it went by itself
+        elif profile != self._profile or not self._session.state().alive:
+            self._tidy_up(self._session)  # it went by itself, or works otherwise than it is asked to
             self._session = None
         prepared = self._prepare(request, cancel)
         if self._session is None:
-            self._start()
+            self._start(profile)
         session = self._session
         if session is None:
             raise AssertionError("a session was started")  # pragma: no cover
@@ -176,10 +180,13 @@ class PhoneDevice:
             raise
         return session
 
-    def _start(self) -> None:
+    def _start(self, profile: str | None) -> None:
         session = Session(self.phone, new_id("s"))
         about = {"host": socket.gethostname(), "pid": str(os.getpid()), "name": self.name}
         runner = self._runner()
+        if profile is not None:
+            check_task_profile(self.phone, self.name)
+            runner = under_profile(runner, profile)
         try:
             session.start(runner, about)
         except PhoneBusyError as busy:
@@ -187,7 +194,7 @@ class PhoneDevice:
                 raise
             end_session(self.phone, busy.session)
             session.start(runner, about)
-        self._session, self._offset = session, 0
+        self._session, self._offset, self._profile = session, 0, profile
         self._cwd = runner.cwd
 
     def _is_forgotten(self, session_id: str) -> bool:

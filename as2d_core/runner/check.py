@@ -1,5 +1,6 @@
 """Is a request runnable here? Everything that can be refused without loading a model is refused here."""
 
+import os
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from as2d_core.gates import gate_faults
 from as2d_core.models.folder import check_pair, describe_model
 from as2d_core.records import METHODS, OPERATIONS, Request
 from as2d_core.runner.job import Job
-from as2d_core.runner.placement import choose
+from as2d_core.runner.placement import TASK_PROFILE_VARIABLE, choose
 
 LARGEST_WIDTH = 64
 LARGEST_PACE_MS = 1000.0
@@ -98,6 +99,12 @@ def _check_numbers(request: Request) -> None:
     placement = request.placement
     if not (1 <= placement.target_threads <= 64 and 1 <= placement.drafter_threads <= 64):
         raise RequestError("A model runs on 1 to 64 threads; change target_threads or drafter_threads.")
+    asked = placement.task_profile
+    if asked is not None and asked != os.environ.get(TASK_PROFILE_VARIABLE):
+        raise RequestError(
+            f"The task profile {asked!r} is asked for, and this runner does not work under it; only a phone that "
+            "offers one can be asked (see `as2d devices`). Leave it out here."
+        )
     if request.method == "as2d":
         _within("proposal budget", request.budget, 1, "a budget of 0 never proposes, which is what target-only does")
     if request.method == "sd":

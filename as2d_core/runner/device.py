@@ -9,6 +9,7 @@ from pathlib import Path
 from shutil import which
 from typing import Any
 
+from as2d_core.runner.placement import TASK_PROFILE_VARIABLE
 from as2d_core.runner.sensors import ask_system
 
 VIRTUAL_SUFFIX = " (virtual)"
@@ -32,6 +33,7 @@ def device_facts() -> dict[str, Any]:
 
         facts["ram_bytes"] = psutil.virtual_memory().total
     facts |= _android_facts()
+    facts |= _task_profile()
     return {k: v for k, v in facts.items() if v not in (None, "")}
 
 
@@ -65,6 +67,17 @@ def _android_facts() -> dict[str, Any]:
         return {}
     asked = (*names, *more, "ro.as2d.virtual")
     return android_facts({name: ask_system(["getprop", name]).strip() for name in asked})
+
+
+def _task_profile() -> dict[str, Any]:
+    """Under which task profile this process was started, and where the system has put it: what came of it."""
+    profile = os.environ.get(TASK_PROFILE_VARIABLE)
+    if not profile:
+        return {}
+    groups = ""
+    with suppress(OSError):
+        groups = " ".join(Path("/proc/self/cgroup").read_text(encoding="utf-8", errors="replace").split())[:400]
+    return {"task_profile": profile, "cgroups": groups}
 
 
 @cache

@@ -3,9 +3,13 @@
 import os
 from collections import defaultdict
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from as2d_core.records import Placement
+
+TASK_PROFILE_VARIABLE = "AS2D_TASK_PROFILE"
+"""Set by whoever has started the runner under one of Android's task profiles, to its name."""
 
 
 def allowed_cores() -> tuple[int, ...]:
@@ -34,7 +38,7 @@ def choose(placement: Placement) -> Placement:
     target = placement.target_cores or tuple(g[0] for g in groups[:need])
     rest = [g[0] for g in groups if not set(g) & set(target)]
     drafter = placement.drafter_cores or tuple(rest[: max(1, placement.drafter_threads)]) or target
-    return Placement(target, drafter, placement.target_threads, placement.drafter_threads, placement.backend)
+    return replace(placement, target_cores=target, drafter_cores=drafter)
 
 
 def pin(cores: tuple[int, ...], otherwise: tuple[int, ...] = ()) -> tuple[int, ...] | None:

@@ -115,6 +115,8 @@ class CalibrationForm:
     drafter: str | None = None
     gates: Gates | None = None
     """What each measured episode waits for."""
+    top_profile: bool = False
+    """Ask the phone for its highest task profile."""
     resume: bool = True
     """Go on where an interrupted calibration of the same name and settings stopped, within a day."""
 
@@ -243,7 +245,9 @@ def fit_stored(workspace: Workspace, group_id: str, profile_id: str) -> Profile:
 def _requests(workspace: Workspace, form: CalibrationForm) -> list[Request]:
     made = []
     for order, window_id in enumerate(form.windows):
-        run = RunForm(method="as2d", window_id=window_id, target=form.target, drafter=form.drafter)
+        run = RunForm(
+            method="as2d", window_id=window_id, target=form.target, drafter=form.drafter, top_profile=form.top_profile
+        )
         request = build_request(workspace, run)
         if form.device_id != THIS_COMPUTER:  # which widths are exact is a property of the processor
             request = replace(request, target=replace(request.target, exact_widths=None))
@@ -324,6 +328,7 @@ def _setting(request: Request) -> tuple[object, ...]:
         request.gates,
         request.precision,
         request.memory,
+        request.placement.task_profile,
     )
 
 

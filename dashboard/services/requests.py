@@ -15,6 +15,7 @@ from dashboard.services.models import mnn_version, usable_model
 from dashboard.services.workspace import Workspace
 from datastore.library import SelfTestKey, get_self_test, settings_text
 from device_bridge.plan import new_id
+from device_bridge.task_profile import HIGHEST
 
 DEFAULT_BUDGET = 7
 """As²d: seven candidates and the root make a width of 8, which is exact on every processor seen so far."""
@@ -54,6 +55,8 @@ class RunForm:
     drafter_threads: int = 1
     target_cores: tuple[int, ...] = ()
     drafter_cores: tuple[int, ...] = ()
+    top_profile: bool = False
+    """Ask the phone for its highest task profile."""
     precision: str = "high"
     memory: str = "high"
 
@@ -73,7 +76,10 @@ def build_request(workspace: Workspace, form: RunForm) -> Request:
         drafter = usable_model(folders, form.drafter or settings.drafter)
         check_pair(target, drafter)
     audio, task, instruction = _audio(workspace, form)
-    placement = Placement(form.target_cores, form.drafter_cores, form.target_threads, form.drafter_threads)
+    profile = HIGHEST if form.top_profile else None
+    placement = Placement(
+        form.target_cores, form.drafter_cores, form.target_threads, form.drafter_threads, task_profile=profile
+    )
     return Request(
         run_id=new_id(),
         method=form.method,

@@ -35,6 +35,8 @@ def phone_rows(facts: PhoneFacts) -> tuple[FactRow, ...]:
     opencl = facts.value("opencl") or ("present, version unknown" if facts.value("opencl_library") else None)
     memory = _of(facts.value("memory_available_bytes"), facts.value("memory_bytes"), "available")
     storage = _of(facts.value("storage_free_bytes"), facts.value("storage_bytes"), "free")
+    top = facts.value("task_profile")
+    profile = f"{top} can be asked for" if top else None if top is None else "none that a shell process may ask for"
     rows = [
         ("Model", _joined(("", facts.value("maker")), ("", facts.value("model")), comma=False), "model"),
         ("Serial number", facts.value("serial"), "serial"),
@@ -45,6 +47,7 @@ def phone_rows(facts: PhoneFacts) -> tuple[FactRow, ...]:
         ("Storage", storage, "storage_free_bytes"),
         ("System", android, "android"),
         ("Security patch", facts.value("security_patch"), "security_patch"),
+        ("Task profile", profile, "task_profile"),
         ("Runs", _listed(facts.value("abis")), "abis"),
     ]
     return tuple(FactRow(name, str(value or UNKNOWN), _how(facts.facts.get(key))) for name, value, key in rows)

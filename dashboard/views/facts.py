@@ -146,6 +146,8 @@ def _settings(record: RunRecord) -> str:
     parts = [f"{place.backend}, target on {threads}{_cores(place.target_cores)}"]
     if request.drafter is not None:
         parts.append(f"drafter on {numbers.counted(place.drafter_threads, 'thread')}{_cores(place.drafter_cores)}")
+    if place.task_profile is not None:
+        parts.append(f"task profile {place.task_profile}")
     parts += [f"precision {request.precision}", f"memory {request.memory}", f"output cap {request.max_tokens:,}"]
     return ", ".join(parts)
 

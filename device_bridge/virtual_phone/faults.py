@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from device_bridge.virtual_phone.files import BATTERY, CPU, WORK, battery_text, get, put, thermal_text
 from device_bridge.virtual_phone.isolation import remount_work
 from device_bridge.virtual_phone.presets import Preset
+from device_bridge.virtual_phone.programs import PROFILE_DENIED, program_texts
 
 FAULTS: dict[str, str] = {
     "drop": "s=SECONDS: pull the plug, and put it back after so many seconds (without s: leave it out)",
@@ -42,6 +43,9 @@ FAULTS: dict[str, str] = {
     "thermal-status": "status=0..6",
     "sysfs-denied": "readings of battery, temperature and frequency are refused",
     "sysfs-allowed": "they are readable again",
+    "task-profile-denied": "no shell process may ask for a task profile",
+    "task-profile-missing": "there is no program to ask with, as on old phones",
+    "task-profile-allowed": "one may be asked for again",
     "adbd-restart": "s=SECONDS: the phone's adb daemon starts again, which drops every command (default 0.5)",
     "reboot": "s=SECONDS: everything that runs on the phone ends, and it is away so long (default 1)",
     "set": "path=P value=V: write any file of the phone",
@@ -139,10 +143,18 @@ def _on_the_phone(phone: Controlled, name: str, values: Mapping[str, Any]) -> No
             place = phone.root / path.lstrip("/")
             if place.is_dir():
                 place.chmod(0o000 if name == "sysfs-denied" else 0o755)
+    elif name.startswith("task-profile-"):
+        _task_profile(phone, name.rpartition("-")[2])
     elif name == "set":
         put(phone.root, str(values["path"]), str(values["value"]))
     elif name == "power-off":
         phone.later(0.05, lambda: os._exit(0))
+
+
+def _task_profile(phone: Controlled, how: str) -> None:
+    texts = program_texts("" if phone.jailed else str(phone.root))
+    text = PROFILE_DENIED if how == "denied" else texts["settaskprofile"]
+    put(phone.root, "/system/bin/settaskprofile", text, 0o644 if how == "missing" else 0o755)
 
 
 def _fill(phone: Controlled, free_bytes: int | None) -> None:

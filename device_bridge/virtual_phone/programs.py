@@ -26,6 +26,10 @@ esac
     "sha256sum": """[ $# = 0 ] && command -v openssl > /dev/null && exec openssl dgst -sha256 -r
 exec /usr/bin/sha256sum "$@"
 """,
+    "settaskprofile": """[ $# -ge 2 ] || { echo "Usage: settaskprofile <tid> <profile>" >&2; exit 1; }
+echo "settaskprofile $2" >> "$R/data/calls.log"
+echo "Profile $2 is applied successfully!"
+""",
     "getenforce": "echo Enforcing\n",
     "settings": """echo "settings $*" >> "$R/data/calls.log"
 file="$R/data/settings.$2.$3"
@@ -36,6 +40,9 @@ delete) rm -f "$file"; echo "Deleted 1 rows";;
 esac
 """,
 }
+PROFILE_DENIED = """#!/bin/sh
+echo "Failed to apply profile $2"; exit 1
+"""
 _LOGGED = ("svc", "input", "am", "pm", "wm", "cmd", "setprop", "logcat")
 
 

@@ -312,3 +312,7 @@ def test_whatever_a_request_holds_it_is_checked_or_refused(ask, data):
     except (As2dError, OSError):
         return
     json.dumps(request_to_json(job.request), allow_nan=False).encode()
+
+
+def test_a_task_profile_that_the_runner_does_not_work_under(error_of):
+    assert "does not work under it" in error_of(placement=Placement(task_profile="CPUSET_SP_TOP_APP"))

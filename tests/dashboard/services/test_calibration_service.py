@@ -1,6 +1,7 @@
 """Calibration and collection as jobs over the real runner; short ones."""
 
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -159,6 +160,7 @@ def test_an_interrupted_calibration_goes_on_where_it_stopped_and_measures_nothin
     assert first.profile is None
     assert 0 < first.share < 1
     assert "start it again" in first.problem
+    assert interrupted(real_workspace, replace(form, top_profile=True)) is None  # cells of another kind
     second = start(real_workspace, form)
     assert second.group_id == first.group_id
     assert second.resumed_share == pytest.approx(first.share)
