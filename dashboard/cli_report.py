@@ -84,8 +84,10 @@ def import_(options: argparse.Namespace) -> Answer:
     counts = ", ".join(f"{len(document[name])} {name}" for name in ("added", "extended", "present", "refused"))
     rates = [item for one in taken for item in one.foreign]
     notes = [sentence for one in taken for sentence in one.notes]
-    document |= {"foreign": rates, "notes": notes}
-    lines = [f"Runs: {counts}."] if document["refused"] or not rates else []
+    counters = [name for one in taken for name in one.counters]
+    document |= {"foreign": rates, "counters": counters, "notes": notes}
+    lines = [f"Runs: {counts}."] if document["refused"] or not (rates or counters) else []
+    lines += [f"Power counters: {', '.join(counters)}."] if counters else []
     lines += [*notes, *document["refused"]]
     if rates:
         shown = foreign_table(rates)

@@ -124,10 +124,12 @@ def preview(workspace: Workspace, notebook: Notebook) -> None:
 def take_in(workspace: Workspace) -> None:
     """Bundles, archives of logs and single logs of somebody else."""
     ui.sentence(
-        "A bundle (.zip), an archive of logs (.zip), one log (.ndjson), or results of MNN's llm_bench or of "
-        "llama-bench (.json, .jsonl). What is here already is not taken twice, and nothing here is replaced."
+        "A bundle (.zip), an archive of logs (.zip), one log (.ndjson), results of MNN's llm_bench or of llama-bench "
+        "(.json, .jsonl), or a Perfetto trace with power counters, which is laid beside the runs that it covers. What "
+        "is here already is not taken twice, and nothing here is replaced."
     )
-    given = st.file_uploader("File", ["zip", "ndjson", "jsonl", "json", "txt", "log"], key="shared-file")
+    kinds = ["zip", "ndjson", "jsonl", "json", "txt", "log", "pftrace", "perfetto-trace", "ptrace", "trace"]
+    given = st.file_uploader("File", kinds, key="shared-file")
     if given is None or not st.button("Take it in", type="primary"):
         return
     with ui.guarded(), st.spinner("Reading the file"):
@@ -137,6 +139,9 @@ def take_in(workspace: Workspace) -> None:
         if found.foreign:
             ui.box("note", f"{numbers.counted(len(found.foreign), 'rate')} of another program.")
             st.dataframe(foreign_table(found.foreign), hide_index=True)
+        elif found.counters:
+            names = ", ".join(found.counters)
+            ui.box("note", f"{numbers.counted(len(found.counters), 'power counter')} of a trace.", names)
         else:
             ui.box("note", f"{counts}{more}.")
         for sentence in found.notes:

@@ -24,6 +24,8 @@ from datastore.notebooks import insert_notebook
 from datastore.recovery import reconcile
 from datastore.store import Store, is_open_here
 
+_FOREIGN = ("foreign_results", "power_traces", "power_counters")
+
 
 @dataclass(frozen=True, slots=True)
 class RebuildReport:
@@ -50,7 +52,8 @@ class _Old:
     profiles: list[tuple[Any, ...]] = field(default_factory=list)
     self_tests: list[tuple[Any, ...]] = field(default_factory=list)
     notebooks: list[tuple[Any, ...]] = field(default_factory=list)
-    foreign: list[tuple[Any, ...]] = field(default_factory=list)
+    foreign: dict[str, list[tuple[Any, ...]]] = field(default_factory=dict)
+    """Rows of the tables of other programs' results, which no file of ours has."""
     notices: list[str] = field(default_factory=list)
 
 
@@ -117,8 +120,9 @@ def _read_old(folders: Folders) -> _Old:
         tables = {row[0] for row in read("tables", "SELECT table_name FROM duckdb_tables()")}
         if "notebooks" in tables:  # older databases have none of these
             old.notebooks = read("notebooks", "SELECT * FROM notebooks ORDER BY notebook_id, version")
-        if "foreign_results" in tables:
-            old.foreign = read("results of other programs", "SELECT * FROM foreign_results")
+        for table in _FOREIGN:
+            if table in tables:
+                old.foreign[table] = read("results of other programs", f"SELECT * FROM {table}")  # noqa: S608
     finally:
         with suppress(duckdb.Error):
             connection.close()
@@ -170,8 +174,9 @@ def _copy(cursor: Cursor, folders: Folders, old: _Old) -> None:
                 cursor.execute("DELETE FROM notebooks WHERE notebook_id = ?", [name])
             for row in old.notebooks:
                 insert_notebook(cursor, row)
-        for row in old.foreign:
-            cursor.execute(f"INSERT INTO foreign_results VALUES ({', '.join('?' * len(row))})", list(row))  # noqa: S608
+        for table, rows in old.foreign.items():
+            for row in rows:
+                cursor.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", list(row))  # noqa: S608
         for test in old.self_tests:
             cursor.execute(
                 "INSERT INTO self_tests VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "

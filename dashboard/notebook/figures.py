@@ -12,7 +12,7 @@ from as2d_core.profiles import catalogue
 from as2d_core.profiles.codec import profile_warnings
 from as2d_core.profiles.comparison import cost_rows
 from as2d_core.records import METHODS
-from dashboard.notebook import facts_html, figures_windows, profile_figures, published_figures
+from dashboard.notebook import facts_html, figures_windows, power_figures, profile_figures, published_figures
 from dashboard.notebook.errors import CellError
 from dashboard.notebook.outputs import Block, Drawing, Grid, Markup, Sentence
 from dashboard.notebook.source import Source
@@ -350,6 +350,7 @@ VIEWS: Mapping[str, View] = {
         {"profile": _PROFILE, "against": Setting("profile", "id of the profile it is compared with", required=True)},
         profile_figures.pair,
     ),
+    "power": View("Power by a Perfetto trace", {"run": _RUN}, power_figures.power),
     "published overview": View("The paper's tables beside ours", {}, published_figures.overview),
     "published table": View(
         "One table of the paper beside ours",

@@ -1,6 +1,6 @@
 import streamlit as st
 
-from dashboard import ui, ui_state, ui_timeline
+from dashboard import ui, ui_power, ui_state, ui_timeline
 from dashboard.views.account import account_figure, account_of_work
 from dashboard.views.energy import energy_info
 from dashboard.views.figure_help import HELP
@@ -62,6 +62,7 @@ if account.empty is None:
 energy = energy_info(shown.run.outline)
 if energy is not None:
     ui.sentence(energy.text)
+ui_power.beside(workspace, shown.run.outline, info.run_id)
 
 ui_timeline.words(shown.run)
 ui_timeline.aligned(workspace, shown)

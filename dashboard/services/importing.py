@@ -26,9 +26,12 @@ from datastore.foreign import keep_results
 from datastore.foreign_benches import ForeignResult, read_benches
 from datastore.ingest import ingest_run
 from datastore.library import put_profile
+from datastore.perfetto_traces import looks_like_trace, read_power_trace
+from datastore.power_traces import keep_trace
 from datastore.run_row import device_key
 from datastore.store import Store
 
+TRACE_SUFFIXES = (".pftrace", ".perfetto-trace", ".ptrace")
 _LOG = re.compile(rb'\s*\{[^\n]{0,200}"kind"\s*:\s*"run"')
 
 
@@ -49,6 +52,8 @@ class Imported:
     """Notebooks that were in it; whoever called keeps them."""
     foreign: list[ForeignResult] = field(default_factory=list)
     """Rates of other programs."""
+    counters: list[str] = field(default_factory=list)
+    """Power counters of Perfetto traces, by name."""
     notes: list[str] = field(default_factory=list)
     """Sentences about what was odd but taken."""
 
@@ -58,22 +63,28 @@ class Imported:
         return [*self.added, *self.extended, *self.present]
 
 
-def import_path(store: Store, path: Path) -> Imported:
-    """Take in a bundle, an archive of logs, a data folder, one log, or results of llm_bench or llama-bench.
+def import_path(store: Store, path: Path, shown: str | None = None) -> Imported:
+    """Take in a bundle, an archive of logs, a data folder, one log, or what another program measured.
 
-    What a file is, its content says.
+    That is results of llm_bench or llama-bench, or a Perfetto trace with power counters. What a file is, its content
+    says.
+
+    Args:
+        shown: what people call the file; default: its name.
 
     Raises:
         ArchiveError, ForeignError: it is none of these, is damaged or would do harm; the message says which.
         StoreError: the store cannot be written.
     """
-    out = Imported()
+    out, name = Imported(), shown or path.name
     if path.is_file() and not zipfile.is_zipfile(path) and path.suffix.lower() != ".zip":
         data = _bytes(path)
         if _LOG.match(data) or path.suffix.lower() == ".ndjson":
             _take(store, PackedRun(path.name, data), out)
+        elif looks_like_trace(data) or path.suffix.lower() in TRACE_SUFFIXES:
+            _take_trace(store, data, name, out)
         else:
-            _take_benches(store, data, path.name, out)
+            _take_benches(store, data, name, out)
         return out
     with opened(path) as archive:
         for run in packed_runs(archive):
@@ -88,11 +99,12 @@ def import_bytes(store: Store, data: bytes, name: str) -> Imported:
     Raises:
         As ``import_path``.
     """
-    suffix = next((s for s in (".zip", ".ndjson", ".jsonl", ".json") if name.lower().endswith(s)), ".txt")
+    known = (".zip", ".ndjson", ".jsonl", ".json", *TRACE_SUFFIXES)
+    suffix = next((suffix for suffix in known if name.lower().endswith(suffix)), ".txt")
     with tempfile.TemporaryDirectory(prefix="as2d-import-") as folder:
         path = Path(folder) / f"upload{suffix}"
         path.write_bytes(data)
-        return import_path(store, path)
+        return import_path(store, path, name)
 
 
 def _take(store: Store, run: PackedRun, out: Imported) -> None:
@@ -134,6 +146,14 @@ def _take_benches(store: Store, data: bytes, name: str, out: Imported) -> None:
     if not keep_results(store, name, sha256(data), found.results):
         out.notes.append(f"The results in {name} were here already.")
     out.foreign += found.results
+
+
+def _take_trace(store: Store, data: bytes, name: str, out: Imported) -> None:
+    found = read_power_trace(data, name)
+    out.notes += found.notes
+    if not keep_trace(store, name, sha256(data), found):
+        out.notes.append(f"The counters of {name} were here already.")
+    out.counters += [item.name for item in found.counters]
 
 
 def _take_rest(store: Store, rest: Packed, out: Imported) -> None:

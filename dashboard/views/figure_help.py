@@ -95,4 +95,9 @@ HELP = {
         "Each mark is a cell: how far ours is off, in percent of the printed figure. The band is 5 %. Hover for the "
         "cell and why it differs."
     ),
+    "power": (
+        "Power counters of a Perfetto trace that was taken in on the Reports page, on the clock of the run. Battery: "
+        "current times voltage. Rails: what a part of the phone took between two readings of its energy counter. The "
+        "shaded part, from request to rest, is what the energies are of. Paper: Appendix D.6."
+    ),
 }

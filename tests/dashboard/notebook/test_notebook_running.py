@@ -26,6 +26,7 @@ SETTINGS = {
     "devices": {"profile": "mi14", "corpus": "demo", "split": "choice"},
     "profile widths": {"profile": "mi14"},
     "profile pair": {"profile": "mi14", "against": "k70"},
+    "power": {"run": "ours"},
     "published overview": {},
     "published table": {"table": "8"},
     "ledger": {},

@@ -51,7 +51,7 @@ def test_a_profile_is_reported_without_a_run(open_page):
 
 def test_a_budget_is_reported_with_its_figures(open_page):
     app = open_page("reports", template="budget", profile="k70", corpus="demo", split="validation")
-    assert len(app.charts) == 2
+    assert len(app.charts) == 3  # budgets, map, and what wider verifications save
 
 
 def test_a_report_is_gone_on_with_as_a_notebook(workspace, keep, open_page):

@@ -1,5 +1,8 @@
 import pytest
 from page_samples import HOSTILE
+from perfetto_bytes import power_trace
+
+from dashboard.services.importing import import_bytes
 
 
 def test_an_empty_store_leads_to_the_request_page(open_page):
@@ -166,3 +169,22 @@ def test_without_another_run_of_the_recording_the_page_says_so(keep, open_page):
     keep("ours")
     keep("other", window="clean_01")
     assert "No other run of the same recording" in open_page("timeline", run="ours").text
+
+
+def test_power_of_a_trace_that_covers_the_run_is_shown_below_it(workspace, keep, open_page):
+    keep("a-run")
+    assert "Perfetto" not in open_page("timeline").text
+    import_bytes(workspace.store, power_trace(), "power.pftrace")
+    app = open_page("timeline")
+    (key,) = (name for name in app.charts if name.startswith("power-"))
+    assert [trace["name"] for trace in app.charts[key]["data"]] == ["battery", "CPU", "GPU"]
+    assert "Battery by this trace:" in app.text
+    assert app.test.dataframe[0].value["Rail"].tolist() == ["CPU", "GPU"]
+
+
+def test_a_trace_of_another_day_says_why_it_is_not_shown(workspace, keep, open_page):
+    keep("a-run", created_at="2026-03-05T10:00:00+00:00")
+    import_bytes(workspace.store, power_trace(), f"p{HOSTILE}.pftrace")
+    app = open_page("timeline")
+    assert "the boot times lie 4 days apart" in app.text
+    assert "<img" not in app.html
