@@ -20,7 +20,7 @@ START, DEVICES, REQUEST, TIMELINE, BUDGETS, RUNS, NOTEBOOK, REPORTS = (
     f"pages/{name}.py" for name in ("start", "devices", "request", "timeline", "budgets", "runs", "notebook", "reports")
 )
 PROFILES, PUBLISHED = "pages/profiles.py", "pages/published.py"
-WINDOWS = "pages/windows.py"
+WINDOWS, COMPARE = "pages/windows.py", "pages/compare.py"
 
 Point = Mapping[str, Any]
 _READ, _REPAIRED = "notices-read", "store-repaired"

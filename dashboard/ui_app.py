@@ -33,6 +33,7 @@ def run() -> None:
         st.Page("pages/timeline.py", title="Timeline", icon=":material/view_timeline:"),
         st.Page("pages/budgets.py", title="Budgets", icon=":material/tune:"),
         st.Page("pages/windows.py", title="Windows", icon=":material/grid_view:"),
+        st.Page("pages/compare.py", title="Compare", icon=":material/compare_arrows:"),
         st.Page("pages/profiles.py", title="Profiles", icon=":material/speed:"),
         st.Page("pages/published.py", title="Published", icon=":material/menu_book:"),
         st.Page("pages/runs.py", title="Runs", icon=":material/table_rows:"),

@@ -6,6 +6,7 @@ from as2d_core.profiles.profile import Profile
 from as2d_core.replay.grid import Grid
 from as2d_core.replay.windows import TrajectorySet
 from dashboard.services import window_sets
+from dashboard.services.comparisons import store_state
 from dashboard.services.window_sets import Place
 from dashboard.services.workspace import Workspace
 from dashboard.views.window_set import WindowSet
@@ -31,8 +32,7 @@ def _replayed_windows(
 
 def stored_windows(workspace: Workspace, place: Place) -> WindowSet:
     """Every window that ran on a device, until runs come or go."""
-    state = workspace.store.read("SELECT count(*), count(binned_at), max(ingested_at), max(binned_at) FROM runs")[0]
-    return _stored_windows(workspace, place, (str(workspace.folders.root), repr(state)))
+    return _stored_windows(workspace, place, (str(workspace.folders.root), store_state(workspace.store)))
 
 
 @st.cache_resource(max_entries=16, show_spinner="Pooling the runs of every window")

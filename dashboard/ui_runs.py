@@ -248,6 +248,9 @@ def compare(workspace: Workspace, chosen: Sequence[RunRow]) -> None:
     ui_notebook.send_button(workspace, "comparison", "comparison", runs=ids)
     for note in info.notes:
         ui.sentence(note)
+    ui.link(
+        ui.COMPARE, "Paired differences, costs, settings, words", icon=":material/compare_arrows:", runs="\n".join(ids)
+    )
     same = {(row.audio_sha256, row.view_start_s, row.view_end_s) for row in chosen}
     if len(same) == 1 and len(chosen) <= MOST_TIMELINES:
         with ui.guarded():

@@ -364,6 +364,8 @@ def _stored_window(workspace: Workspace, whole: WindowSet, place: Place, name: s
             ui.sentence(shown.timeline.empty)
         with st.container(horizontal=True):
             ui.link(ui.TIMELINE, "Look at its rounds", icon=":material/view_timeline:", run=own)
+            if len(ids) > 1:
+                ui.link(ui.COMPARE, "Compare the methods on it", icon=":material/compare_arrows:", runs="\n".join(ids))
 
 
 def chosen_default(whole: WindowSet) -> str:

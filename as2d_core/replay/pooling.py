@@ -92,7 +92,9 @@ class Bootstrap:
     without a time.
     """
 
-    def __init__(self, tokens: NDArray[np.int64], resamples: int = DEFAULT_RESAMPLES, seed: int = DEFAULT_SEED) -> None:
+    def __init__(
+        self, tokens: NDArray[np.int64] | Floats, resamples: int = DEFAULT_RESAMPLES, seed: int = DEFAULT_SEED
+    ) -> None:
         """``tokens`` [W] are the committed tokens; the same seed gives the same resamples."""
         self._draws = _draws(len(tokens), resamples, seed)
         self._tokens: Floats = self._draws @ tokens
@@ -124,6 +126,17 @@ class Bootstrap:
         """Interval of the gain of pooled TPS over a reference in percent."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return self._interval(100 * (self._pooled(time_ms) / self._pooled(reference_ms) - 1))
+
+    def gain_over(self, time_ms: Floats, reference: "Bootstrap", reference_ms: Floats) -> Interval | None:
+        """Interval of the gain in percent over a reference that committed other tokens on the same windows.
+
+        Args:
+            time_ms: [W].
+            reference: of the reference's tokens, with as many windows, resamples and the same seed.
+            reference_ms: [W].
+        """
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self._interval(100 * (self._pooled(time_ms) / reference._pooled(reference_ms) - 1))  # noqa: SLF001
 
     def mean_tps(self, times_ms: Sequence[Floats]) -> Interval | None:
         """Interval of the arithmetic mean of several pooled TPS (fixed widths of standard SD)."""

@@ -12,7 +12,14 @@ from as2d_core.profiles import catalogue
 from as2d_core.profiles.codec import profile_warnings
 from as2d_core.profiles.comparison import cost_rows
 from as2d_core.records import METHODS
-from dashboard.notebook import facts_html, figures_windows, power_figures, profile_figures, published_figures
+from dashboard.notebook import (
+    facts_html,
+    figures_compare,
+    figures_windows,
+    power_figures,
+    profile_figures,
+    published_figures,
+)
 from dashboard.notebook.errors import CellError
 from dashboard.notebook.outputs import Block, Drawing, Grid, Markup, Sentence
 from dashboard.notebook.source import Source
@@ -286,6 +293,7 @@ _PAIR = {
     "budget": Setting("whole", "proposal budget b to point out"),
 }
 
+_BY = Setting("text", "setting, day or run: what is pooled")
 _OF_WINDOWS = {
     "setting": Setting("text", "which setting is held against target-only, by its name"),
     "part": Setting("text", "speed, gain or table"),
@@ -321,6 +329,13 @@ VIEWS: Mapping[str, View] = {
     "devices": View(
         "One set on every device", {name: _PAIR[name] for name in ("profile", "corpus", "split")}, _devices
     ),
+    "paired": View(
+        "Paired differences",
+        {"runs": _RUNS, "by": _BY, "against": Setting("text", "name of the setting that others are held against")},
+        figures_compare.paired,
+    ),
+    "cost parts": View("Costs a token", {"runs": _RUNS, "by": _BY}, figures_compare.cost_parts),
+    "differences": View("In what runs differ", {"runs": _RUNS, "by": _BY}, figures_compare.differences),
     "windows": View(
         "Recorded windows",
         {

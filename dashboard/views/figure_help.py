@@ -21,6 +21,24 @@ HELP = {
         "the rounds cost beyond a K = 1 step each, and the time in which the target did not work (exposed drafting, "
         "drain, our own loop). Paper: equation 9, Appendix D.2.7 and D.7."
     ),
+    "paired": (
+        "Differences of pooled TPS over the windows that both have finished, with a 95 % bootstrap interval over "
+        "windows (over repetitions where there is one window only); every window is a dot. n is what the mean rests "
+        "on; a single pair has no interval. Failed and capped runs keep their row. Paper: Section 5.2, Appendix D.4.3."
+    ),
+    "cost_parts": (
+        "T = D + V - O + H of all finished runs of a setting, in ms a committed token, cut into four parts that do not "
+        "overlap: only the target works, both work, only the drafter works, neither does. A shorter bar is faster; "
+        "what only the drafter does is drafting that is not hidden. Paper: equation 9 and Appendix D.2.7."
+    ),
+    "outputs": (
+        "Every method is lossless: it must commit the tokens of target-only. Where a run does not, the place of the "
+        "first other token and the fewest word edits to the reference's text are told. Paper: Section 3."
+    ),
+    "over_time": (
+        "Every finished run by its date, and the pooled TPS of each day as a line. The newest day is held against the "
+        "days before on the windows that both have, so that other recordings are not taken for another speed."
+    ),
     "aligned": (
         "Two runs of the same recording under each other. By time: who had more tokens at each moment. By token: who "
         "took less time up to each token, and in which part of the output the lead was made. Figure 6 shows one run "

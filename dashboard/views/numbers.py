@@ -80,7 +80,7 @@ def signed_percent(value: float | None, interval: tuple[float, float] | None = N
     """A difference in percent with its interval (``+64.6 % [61.2, 67.9]``); arguments are percentages."""
     if missing(value):
         return NA
-    text = _sign(f"{value:+,.1f} %")
+    text = _sign(f"{round(value, 1) + 0.0:+,.1f} %")  # never "−0.0"
     if interval is None or any(missing(end) for end in interval):
         return text
     return text + f" [{_sign(f'{interval[0]:.1f}')}, {_sign(f'{interval[1]:.1f}')}]"

@@ -1,13 +1,13 @@
 """Which method is faster over a set of runs? Pooled TPS by method, every single run behind it as a dot."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
 from dashboard.views import numbers
-from dashboard.views.runs import Row, kind, tokens
+from dashboard.views.run_groups import POOLED, RunGroup, run_groups, work
+from dashboard.views.runs import Row, tokens
 from dashboard.views.text import label
 from dashboard.views.theme import (
     FONT_PX,
@@ -18,11 +18,9 @@ from dashboard.views.theme import (
     empty_layout,
     faded,
     keep_look,
-    method_name,
 )
 
-POOLED = ("eos", "capped")
-"""Statuses of runs whose time and tokens count; all others are counted beside the bar."""
+__all__ = ["POOLED", "ComparisonInfo", "MethodBar", "comparison_figure", "comparison_info"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +62,14 @@ class ComparisonInfo:
     notes: tuple[str, ...]
 
 
-def comparison_info(rows: Sequence[Row]) -> ComparisonInfo:
-    """Pool the rows of a store by how they were decoded. Runs that failed are counted, not pooled; nor are warm-ups."""
-    groups: dict[tuple[object, ...], list[Row]] = {}
-    for row in rows:
-        groups.setdefault(_key(row), []).append(row)
-    devices = {_device(row) for row in rows}
-    kinds = {kind(row) for row in rows}
-    bars = [_bar(members, len(devices) > 1, len(kinds) > 1) for members in groups.values()]
+def comparison_info(rows: Sequence[Row], by: str = "setting") -> ComparisonInfo:
+    """Pool the rows of a store by how they were decoded. Runs that failed are counted, not pooled; nor are warm-ups.
+
+    Args:
+        rows: of the store.
+        by: see ``run_groups``.
+    """
+    bars = [_bar(group) for group in run_groups(rows, by)]
     references = {(b.device, b.kind, b.windows): b.pooled_tps for b in bars if b.method == "target-only"}
     bars = [
         _with_gain(bar, references.get((bar.device, bar.kind.removesuffix(", emulated"), bar.windows))) for bar in bars
@@ -80,47 +78,20 @@ def comparison_info(rows: Sequence[Row]) -> ComparisonInfo:
     return ComparisonInfo(tuple(bars), _notes(bars))
 
 
-def _key(row: Row) -> tuple[object, ...]:
-    names = ("method", "budget", "width", "draft_cap", "drafter_pace_ms")
-    return (_device(row), kind(row), *(row.get(name) for name in names))
-
-
-def _device(row: Row) -> str:
-    return str(next((row[key] for key in ("device", "device_name", "device_key") if row.get(key)), numbers.NA))
-
-
-def _window(row: Row) -> str | None:
-    found = next((row[key] for key in ("window_id", "audio_sha256", "audio_path") if row.get(key)), None)
-    return None if found is None else str(found)
-
-
-def _bar(members: Sequence[Row], name_device: bool, name_kind: bool) -> MethodBar:
-    first = members[0]
-    pooled = [row for row in members if _counts(row)]
-    time_ms = sum(row["elapsed_ms"] for row in pooled)
-    name = method_name(first.get("method"), first.get("budget"), first.get("width"))
-    name += f", {_device(first)}" if name_device else ""
-    name += f", {kind(first)}" if name_kind else ""
-    reasons = Counter(
-        "warm-up" if row.get("warm_up") else str(row.get("status")) for row in members if not _counts(row)
-    )
+def _bar(group: RunGroup) -> MethodBar:
+    pooled = group.pooled
     return MethodBar(
-        method=str(first.get("method")),
-        name=name,
-        device=_device(first),
-        kind=kind(first),
-        pooled_tps=sum(tokens(row) or 0 for row in pooled) / time_ms * 1e3 if time_ms > 0 else None,
+        method=group.method,
+        name=group.name,
+        device=group.device,
+        kind=group.kind,
+        pooled_tps=group.tps,
         runs=len(pooled),
-        windows=frozenset(w for row in pooled if (w := _window(row)) is not None),
+        windows=frozenset(str(name) for row in pooled if (name := work(row)[0]) is not None),
         samples=tuple((tokens(row) or 0) / row["elapsed_ms"] * 1e3 for row in pooled),
-        left_out=tuple(sorted(reasons.items())),
+        left_out=group.left_out,
         gain=None,
     )
-
-
-def _counts(row: Row) -> bool:
-    timed = bool(row.get("elapsed_ms")) and tokens(row) is not None
-    return row.get("status") in POOLED and timed and not row.get("warm_up")
 
 
 def _with_gain(bar: MethodBar, reference: float | None) -> MethodBar:

@@ -20,6 +20,12 @@ _OWN: Mapping[str, tuple[str, ...]] = {
 _IN_NAME = {"as2d": {"budget"}, "sd": {"width"}}
 
 
+def uses(row: Row, name: str) -> bool:
+    """Whether the method of a run has a use for a setting; of an unknown method, every one."""
+    method = str(row.get("method"))
+    return name in _COMMON or method not in _OWN or name in _OWN[method]
+
+
 def setting_key(row: Row) -> Key:
     """What decides how a run was decoded; what a method does not use is left out."""
     method = row.get("method")

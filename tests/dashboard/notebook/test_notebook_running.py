@@ -31,6 +31,9 @@ SETTINGS = {
     "published table": {"table": "8"},
     "ledger": {},
     "foreign": {},
+    "paired": {**RUNS, "by": "setting"},
+    "cost parts": RUNS,
+    "differences": RUNS,
     "windows": {"profile": "k70", "corpus": "demo", "budget": 5, "part": "gain", "subset": "clean, fast"},
     "stored windows": {"device": "Redmi K70 Pro | Kryo (X4 prime)"},
 }

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import numpy as np
 import plotly.graph_objects as go
 
-ALLOWED_TAGS = {"div", "span", "b", "bdi", "br", "ol", "li"}
+ALLOWED_TAGS = {"div", "span", "b", "bdi", "br", "ol", "li", "del", "ins"}
 HOSTILE = [
     b"<script>alert(1)</script>",
     b" a\nb\x07",

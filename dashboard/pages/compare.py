@@ -1,0 +1,42 @@
+import streamlit as st
+
+from dashboard import ui, ui_compare
+from dashboard.views.figure_help import HELP
+from dashboard.views.paired import paired_figure
+from dashboard.views.theme import STRIP_CONFIG
+
+theme = ui.theme()
+workspace = ui.open_page("compare", "Compare", "Any runs side by side: which is faster, in what they differ, and why.")
+with ui.guarded():
+    where = ui_compare.asked_for(workspace)
+    found, key = ui_compare.read(workspace, where)
+    compared = ui_compare.compared(workspace, found, key)
+    about = ui_compare.about(found, where)
+    ui_compare.labels(found, about)
+    ui_compare.one_setting(compared)
+
+    st.subheader("Which is faster", anchor=False, help=HELP["paired"])
+    ui.chart(paired_figure(compared.paired, theme, about), "paired", config=STRIP_CONFIG)
+    for note in compared.paired.notes:
+        ui.sentence(note)
+    ui_compare.table(compared, about)
+    ui_compare.send_button(
+        workspace, found, "paired", "paired", by=ui_compare.pooled(), against=compared.paired.reference
+    )
+
+    st.subheader("Where the time goes", anchor=False, help=HELP["cost_parts"])
+    ui_compare.costs(compared)
+    ui_compare.send_button(workspace, found, "cost parts", "cost parts", by=ui_compare.pooled())
+
+    st.subheader("In what they differ", anchor=False)
+    ui_compare.settings(compared)
+    ui_compare.send_button(workspace, found, "differences", "differences", by=ui_compare.pooled())
+
+    st.subheader("What they say", anchor=False, help=HELP["outputs"])
+    ui_compare.outputs(workspace, compared)
+
+    ui_compare.timelines(workspace, found)
+
+    st.subheader("Over time", anchor=False, help=HELP["over_time"])
+    ui_compare.over_time(compared)
+    ui_compare.onward(found)

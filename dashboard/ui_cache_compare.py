@@ -1,0 +1,75 @@
+"""What need not be compared again at every rerun? Stored runs never change; a comparison holds until others come."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from dashboard.services.comparisons import ComparedRuns, committed_tokens, compared_runs, store_state
+from dashboard.services.workspace import Workspace
+from dashboard.views.cost_parts import CostRow, cost_rows
+from dashboard.views.outputs_compare import OutputsInfo, differing, outputs_info
+from dashboard.views.over_time import OverTimeInfo, over_time_info
+from dashboard.views.paired import PairedInfo, paired_info
+from dashboard.views.run_groups import RunGroup, run_groups
+from dashboard.views.run_settings import SettingsInfo, settings_info
+from datastore.queries import RunFilter
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Everything that follows from the runs, how they are pooled, and the reference."""
+
+    groups: tuple[RunGroup, ...]
+    """The reference first, then the fastest."""
+    paired: PairedInfo
+    costs: tuple[CostRow, ...]
+    outputs: OutputsInfo
+    over_time: OverTimeInfo
+    differences: SettingsInfo
+    settings: SettingsInfo
+    """All of them."""
+
+
+def rows(workspace: Workspace, where: RunFilter) -> tuple[ComparedRuns, str]:
+    """Runs that match, and a key that stands for them."""
+    key = f"{workspace.folders.root} {where.as_json()} {store_state(workspace.store)}"
+    return _rows(workspace, where, key), key
+
+
+@st.cache_resource(max_entries=8, show_spinner="Reading the runs")
+def _rows(_workspace: Workspace, _where: RunFilter, key: str) -> ComparedRuns:  # noqa: ARG001
+    return compared_runs(_workspace.store, _where)
+
+
+def comparison(workspace: Workspace, runs: ComparedRuns, key: str, by: str, reference: str) -> Comparison:
+    """The runs pooled and held against a reference."""
+    return _comparison(workspace, runs, key, by, reference)
+
+
+@st.cache_resource(max_entries=16, show_spinner="Comparing the runs")
+def _comparison(
+    _workspace: Workspace,
+    _runs: ComparedRuns,
+    key: str,  # noqa: ARG001
+    by: str,
+    reference: str,
+) -> Comparison:
+    found = run_groups(_runs.rows, by)
+    paired = paired_info(found, reference)
+    groups = _ordered(found, paired)
+    tokens = committed_tokens(_workspace.store, differing(groups, paired.reference))
+    return Comparison(
+        groups=groups,
+        paired=paired,
+        costs=cost_rows(groups),
+        outputs=outputs_info(groups, paired.reference, tokens),
+        over_time=over_time_info(run_groups(_runs.rows) if by != "setting" else groups),
+        differences=settings_info(groups),
+        settings=settings_info(groups, differences_only=False),
+    )
+
+
+def _ordered(groups: Sequence[RunGroup], paired: PairedInfo) -> tuple[RunGroup, ...]:
+    places = {id(pair.group): place for place, pair in enumerate(paired.pairs)}
+    return tuple(sorted(groups, key=lambda group: places[id(group)]))

@@ -1,0 +1,243 @@
+"""Which runs does the Compare page hold against each other, and how? The query string says it all."""
+
+from datetime import UTC, datetime, timedelta
+
+import streamlit as st
+
+from as2d_core.records import METHODS
+from dashboard import ui, ui_cache, ui_cache_compare, ui_export, ui_notebook, ui_state
+from dashboard.services import runs as run_service
+from dashboard.services.comparisons import MOST_COMPARED, ComparedRuns, newest_comparison
+from dashboard.services.runs import RunFilter, get_run, list_runs
+from dashboard.services.workspace import Workspace
+from dashboard.ui_cache_compare import Comparison
+from dashboard.views import numbers
+from dashboard.views.cost_parts import cost_figure, cost_table
+from dashboard.views.heading import badge_html
+from dashboard.views.methods_compare import methods_figure, methods_info
+from dashboard.views.outputs_compare import difference_html, outputs_table
+from dashboard.views.over_time import over_time_figure
+from dashboard.views.paired import paired_frame, paired_table
+from dashboard.views.run_groups import BY, counts, work
+from dashboard.views.run_labels import kind, run_label
+from dashboard.views.theme import METHOD_NAMES, STRIP_CONFIG
+from datastore.queries import row_as_json
+
+LISTED = 300
+"""Newest runs to choose from one by one; older ones come by a filter, or from the Runs page."""
+MOST_TIMELINES = 8
+MOST_SENT = 500
+"""Runs that a figure in a notebook names."""
+DAYS = {"any": None, "last day": 1, "last 7 days": 7, "last 30 days": 30}
+FILTERS = ("runs", "group", "method", "device", "window", "tag", "when")
+ROW_PX, HIGHEST_PX = 35, 598
+
+
+def asked_for(workspace: Workspace) -> RunFilter:
+    """Which runs: those that are named, those that the filters let through, or the newest comparison."""
+    names = tuple(name for name in ui_state.get("runs").split("\n") if name)
+    with st.expander("Which runs are compared", icon=":material/filter_list:", expanded=not names):
+        where = _filters(workspace)
+        chosen = _by_name(workspace)
+    if chosen:
+        return RunFilter(run_ids=tuple(chosen))
+    if where != RunFilter():
+        return where
+    newest = newest_comparison(workspace.store)
+    if newest is None:
+        ui.box("empty", "There is no run yet.", "Run all methods on the Request page; they are compared here.")
+        ui.link(ui.REQUEST, "Run all methods", icon=":material/mic:")
+        st.stop()
+    return newest
+
+
+def _filters(workspace: Workspace) -> RunFilter:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        groups = ui_state.several(
+            "group", "Started together", run_service.choices(workspace, "group"), placeholder="any", width=220
+        )
+        methods = ui_state.several(
+            "method", "Method", METHODS, placeholder="any", width=200,
+            format_func=lambda name: METHOD_NAMES.get(name, name),
+        )  # fmt: skip
+        devices = ui_state.several(
+            "device", "Device", run_service.choices(workspace, "device"), placeholder="any", width=240
+        )
+        windows = ui_state.several(
+            "window", "Window", run_service.choices(workspace, "window"), placeholder="any", width=200
+        )
+        tags = ui_state.several("tag", "Tag", run_service.choices(workspace, "tag"), placeholder="any", width=160)
+        when = ui_state.one_of(st.selectbox, "when", "When", list(DAYS), "any", width=140)
+    days = DAYS[when]
+    since = None if days is None else datetime.now(UTC).replace(minute=0, second=0, microsecond=0) - timedelta(days)
+    return RunFilter(
+        groups=tuple(groups), methods=tuple(methods), devices=tuple(devices), windows=tuple(windows),
+        tags=tuple(tags), since=since,
+    )  # fmt: skip
+
+
+def _by_name(workspace: Workspace) -> list[str]:
+    labels = {
+        row.run_id: run_label(row_as_json(row) | {"created_at": row.created_at})
+        for row in list_runs(workspace, RunFilter(methods=METHODS), limit=LISTED)
+    }
+    for name in ui_state.get("runs").split("\n"):
+        if name and name not in labels:
+            with ui.guarded():
+                row = get_run(workspace, name)  # an older run, or the beginning of an id
+                labels[name] = run_label(row_as_json(row) | {"created_at": row.created_at})
+    return ui_state.several(
+        "runs", "Or single runs; the filters then do not count", list(labels), format_func=labels.__getitem__,
+        placeholder="any number",
+    )  # fmt: skip
+
+
+def read(workspace: Workspace, where: RunFilter) -> tuple[ComparedRuns, str]:
+    """The runs; when there are none, the page says so and ends."""
+    found, key = ui_cache_compare.rows(workspace, where)
+    if not found.rows:
+        ui.box("empty", "No run matches these filters.", "Take one of them away.")
+        st.button("Clear the filters", on_click=ui_state.put, kwargs=dict.fromkeys(FILTERS))
+        st.stop()
+    return found, key
+
+
+def pooled_by() -> str:
+    """What runs are put together by."""
+    return ui_state.one_of(st.segmented_control, "by", "Pool runs by", list(BY), "setting", format_func=BY.__getitem__)
+
+
+def pooled() -> str | None:
+    """What runs are put together by, for links; ``None`` = the default."""
+    return ui_state.get("by") or None
+
+
+def compared(workspace: Workspace, found: ComparedRuns, key: str) -> Comparison:
+    """The comparison, with the controls that say how."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        by = pooled_by()
+        first = ui_cache_compare.comparison(workspace, found, key, by, ui_state.get("against"))
+        names = [group.name for group in first.groups]
+        if len(names) > 1 and first.paired.reference:
+            default = ui_cache_compare.comparison(workspace, found, key, by, "").paired.reference
+            ui_state.one_of(st.selectbox, "against", "Differences against", names, default, width=380)
+    return first
+
+
+def about(found: ComparedRuns, where: RunFilter) -> str:
+    """What is compared, in words."""
+    said = [f"{key}: {_spelled(values)}" for key, values in where.as_json().items() if key != "run_ids"]
+    named = numbers.counted(len(found.rows), "run")
+    return "; ".join([f"{named} by name" if where.run_ids else named, *said])
+
+
+def _spelled(values: object) -> str:
+    if isinstance(values, tuple | list):
+        return ", ".join(map(str, values[:4])) + (" ..." if len(values) > 4 else "")
+    return str(values)
+
+
+def labels(found: ComparedRuns, said: str) -> None:
+    """What kind of numbers these are, and what is compared."""
+    kinds = dict.fromkeys(part for row in found.rows for part in kind(row).split(", "))
+    st.html("".join(badge_html(numbers.badge(name), ui.theme()) for name in kinds))
+    windows = len({work(row) for row in found.rows})
+    unfinished = sum(not counts(row) for row in found.rows)
+    more = f"; {unfinished:,} of them are not pooled (failed, broken off or warm-ups)" if unfinished else ""
+    ui.sentence(f"{said}, on {numbers.counted(windows, 'window')}{more}.")
+    if found.left_out:
+        ui.box("note", f"Only the newest {MOST_COMPARED:,} are compared; {found.left_out:,} older ones match, too.")
+
+
+def one_setting(compared_: Comparison) -> None:
+    """A hint when there is only one thing to compare."""
+    if len(compared_.groups) == 1:
+        ui.sentence(
+            "There is one setting only; pool by run or by day, or take in other runs, to hold it against others."
+        )
+
+
+def table(compared_: Comparison, said: str) -> None:
+    """All figures of the comparison."""
+    shown = paired_table(compared_.paired)
+    st.dataframe(shown, hide_index=True, height=min(ROW_PX * (len(shown) + 1) + 3, HIGHEST_PX))
+    ui_export.table(
+        paired_frame(compared_.paired), "comparison", {"runs": said, "reference": compared_.paired.reference}
+    )
+
+
+def costs(compared_: Comparison) -> None:
+    """T = D + V - O + H of every setting."""
+    ui.chart(cost_figure(compared_.costs, ui.theme()), "costs", config=STRIP_CONFIG)
+    shown = cost_table(compared_.costs)
+    st.dataframe(shown, hide_index=True, height=min(ROW_PX * (len(shown) + 1) + 3, HIGHEST_PX))
+
+
+def settings(compared_: Comparison) -> None:
+    """In what the settings differ."""
+    everything = ui_state.flag("all", "Show what is the same, too")
+    info = compared_.settings if everything else compared_.differences
+    if info.rows:
+        shown = info.table
+        st.dataframe(shown, hide_index=True, height=ROW_PX * (len(shown) + 1) + 3)
+    if info.sentence:
+        ui.sentence(info.sentence)
+
+
+def outputs(workspace: Workspace, compared_: Comparison) -> None:
+    """Whether all say the same, and the words in which one does not."""
+    info = compared_.outputs
+    ui.sentence(info.sentence, muted=False)
+    if not info.rows:
+        return
+    st.dataframe(outputs_table(info), hide_index=True, height=min(ROW_PX * (len(info.rows) + 1) + 3, HIGHEST_PX))
+    differing = {row.run_id: f"{row.name}, {row.window}" for row in info.rows if row.verdict == "different"}
+    if not differing:
+        return
+    chosen = ui_state.one_of(
+        st.selectbox, "words", "Words of", list(differing), next(iter(differing)), format_func=differing.__getitem__
+    )
+    row = next(item for item in info.rows if item.run_id == chosen)
+    with ui.guarded():
+        mine, theirs = (get_run(workspace, name).text or "" for name in (row.run_id, row.reference_id))
+        st.html(difference_html(mine, theirs, ui.theme()))
+        ui.sentence(f"Struck out: only in {info.reference}; underlined: only in {row.name}.")
+
+
+def timelines(workspace: Workspace, found: ComparedRuns) -> None:
+    """Runs of one window under each other from the same zero."""
+    if len({work(row) for row in found.rows}) != 1 or not 1 < len(found.rows) <= MOST_TIMELINES:
+        return
+    st.subheader("Timelines from the same zero", anchor=False)
+    with ui.guarded():
+        rows = [get_run(workspace, row["run_id"]) for row in found.rows]
+        records = [ui_cache.stored_record(workspace, row) for row in rows]
+        ui.chart(methods_figure(methods_info(records), ui.theme()), "timelines", config=STRIP_CONFIG)
+        send_button(workspace, found, "methods", "timelines")
+        with st.container(horizontal=True):
+            for row in rows:
+                name = run_label({**row_as_json(row), "window_id": None, "created_at": None})
+                ui.link(ui.TIMELINE, name, icon=":material/view_timeline:", run=row.run_id)
+
+
+def over_time(compared_: Comparison) -> None:
+    """What changed since earlier days."""
+    info = compared_.over_time
+    for said in info.sentences:
+        ui.sentence(said, muted=False)
+    ui.chart(over_time_figure(info, ui.theme()), "over-time")
+
+
+def send_button(workspace: Workspace, found: ComparedRuns, view: str, key: str, **more: object) -> None:
+    """Takes a figure into a notebook, with the runs by name."""
+    ids = [row["run_id"] for row in found.rows]
+    if len(ids) <= MOST_SENT:
+        ui_notebook.send_button(workspace, view, key, runs=ids, **more)
+
+
+def onward(found: ComparedRuns) -> None:
+    """Where the same runs can be seen otherwise."""
+    ids = "\n".join(row["run_id"] for row in found.rows[:200])
+    with st.container(horizontal=True):
+        ui.link(ui.REPORTS, "Report on these runs", icon=":material/description:", template="comparison", runs=ids)
+        ui.link(ui.WINDOWS, "Window by window", icon=":material/grid_view:", source="store")
