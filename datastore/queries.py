@@ -7,7 +7,7 @@ that suggests the nearest one.
 import json
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, time
 from functools import cache
 from typing import Any, Literal
@@ -158,6 +158,10 @@ class RunRow:
     def virtual(self) -> bool:
         """Whether it ran on a virtual phone, at the speed of the computer behind it."""
         return (self.device_name or "").endswith(VIRTUAL_SUFFIX)
+
+
+ROW_FIELDS = tuple(item.name for item in fields(RunRow))
+"""Names of what a row holds, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,7 +366,8 @@ def where_clause(store: Store, where: RunFilter) -> tuple[str, list[Any]]:
 
 def row_as_json(row: RunRow) -> dict[str, Any]:
     """A row as plain values."""
-    plain = {k: v.isoformat() if isinstance(v, datetime) else v for k, v in asdict(row).items()}
+    values = ((name, getattr(row, name)) for name in ROW_FIELDS)
+    plain = {name: value.isoformat() if isinstance(value, datetime) else value for name, value in values}
     return plain | {"virtual": row.virtual}
 
 
@@ -374,9 +379,9 @@ def _run_no(store: Store, run_id: str, where: str) -> int:
 
 
 def _check_known(store: Store, what: str, names: Sequence[str]) -> None:
-    if not names:
+    always = {"method": (*METHODS, *OPERATIONS), "status": (*STATUSES, "incomplete")}.get(what, ())
+    if all(name in always for name in names):
         return
-    always = {"method": METHODS, "status": (*STATUSES, "incomplete")}.get(what, ())
     known = sorted({*always, *distinct(store, what)})
     for name in names:
         if name not in known:
@@ -399,7 +404,7 @@ def _columns() -> str:
 
 
 def _row(values: tuple[Any, ...]) -> RunRow:
-    named = dict(zip((item.name for item in fields(RunRow)), values, strict=True))
+    named = dict(zip(ROW_FIELDS, values, strict=True))
     for name in ("created_at", "ingested_at", "binned_at"):
         named[name] = None if named[name] is None else named[name].replace(tzinfo=UTC)
     named["tags"] = tuple(named["tags"])

@@ -228,17 +228,15 @@ def aligned_figure(info: AlignedInfo, theme: Theme) -> go.Figure:
     title = "place in the output (tokens)" if info.by == "token" else "time from decode start (ms)"
     height = top + 2 * RUN_PX
     zero = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": middle, "y1": middle}
-    figure.update_layout(
-        {
-            **base_layout(theme),
-            "height": round(height + 62),
-            "margin": {"l": LEFT_PX, "r": RIGHT_PX, "t": 8, "b": 54},
-            "xaxis": axis(theme, title, range=[0, end * 1.002], tickformat=",~f"),
-            "yaxis": {"visible": False, "range": [-4, height - 6], "fixedrange": True},
-            "annotations": names,
-            "shapes": [zero | {"line": {"width": 1, "color": theme.muted}}],
-        }
-    )
+    figure.layout = {
+        **base_layout(theme),
+        "height": round(height + 62),
+        "margin": {"l": LEFT_PX, "r": RIGHT_PX, "t": 8, "b": 54},
+        "xaxis": axis(theme, title, range=[0, end * 1.002], tickformat=",~f"),
+        "yaxis": {"visible": False, "range": [-4, height - 6], "fixedrange": True},
+        "annotations": names,
+        "shapes": [zero | {"line": {"width": 1, "color": theme.muted}}],
+    }
     return figure
 
 

@@ -38,9 +38,9 @@ def budgets_figure(info: BudgetsInfo, theme: Theme, drag: bool = False) -> go.Fi
     figure.add_traces([_sd_curve(name, points, theme) for name, points in info.sd if points])
     if info.selected is not None and info.selected.tps is not None:
         figure.add_traces(_ring(info.selected, theme))
-    figure.update_layout(_layout(info, theme))
+    figure.layout = _layout(info, theme)
     if drag:
-        figure.update_layout(dragmode="select", selectdirection="h")
+        figure.layout.dragmode, figure.layout.selectdirection = "select", "h"
     return figure
 
 

@@ -178,7 +178,7 @@ def devices_compared_figure(info: DevicesComparedInfo, theme: Theme, here: str |
             )
             | {"font": {"size": SMALL_PX + 1, "color": theme.text}}
         ]
-    figure.update_layout(layout)
+    figure.layout = layout
     return figure
 
 

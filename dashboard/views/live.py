@@ -205,16 +205,14 @@ def live_figure(info: LiveInfo, theme: Theme, last_s: float | None = None) -> go
         y = float(lanes["buffer"].y(np.array(float(info.ready or 0))))
         notes.append(caption(theme, ready, xref="paper", x=1, xshift=4, xanchor="left", y=y, yanchor="middle"))
     room = max(end - low, 1.0)
-    figure.update_layout(
-        {
-            **base_layout(theme),
-            "height": round(top + 60),
-            "margin": {"l": LEFT_PX, "r": 30, "t": 8, "b": 46},
-            "dragmode": False,
-            "uirevision": "live",
-            "xaxis": axis(theme, "time from decode start (ms)", range=[low, low + room], tickformat=",~f", nticks=6),
-            "yaxis": {"visible": False, "range": [-2, top + 6], "fixedrange": True},
-            "annotations": notes,
-        }
-    )
+    figure.layout = {
+        **base_layout(theme),
+        "height": round(top + 60),
+        "margin": {"l": LEFT_PX, "r": 30, "t": 8, "b": 46},
+        "dragmode": False,
+        "uirevision": "live",
+        "xaxis": axis(theme, "time from decode start (ms)", range=[low, low + room], tickformat=",~f", nticks=6),
+        "yaxis": {"visible": False, "range": [-2, top + 6], "fixedrange": True},
+        "annotations": notes,
+    }
     return figure

@@ -145,7 +145,7 @@ def widths_figure(info: WidthsInfo, theme: Theme, with_calls: bool = True) -> go
                 figure.add_trace(_calls(kind, line, own, theme))
     for line in info.lines:
         figure.add_trace(_line(line, theme))
-    figure.update_layout(_layout(info, theme, top_ms(info, with_calls)))
+    figure.layout = _layout(info, theme, top_ms(info, with_calls))
     return figure
 
 

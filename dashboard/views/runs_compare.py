@@ -143,26 +143,24 @@ def comparison_figure(info: ComparisonInfo, theme: Theme) -> go.Figure:
     ]
     longest = max((max((bar.pooled_tps or 0.0, *bar.samples)) for bar in info.bars), default=0.0) or 1.0
     left = min(max(90, 8 * max(len(bar.name) for bar in info.bars) + 20), 320)
-    figure.update_layout(
-        {
-            **base_layout(theme),
-            "height": 34 * len(rows) + 74,
-            "margin": {"l": left, "r": 250, "t": 10, "b": 50},
-            "xaxis": axis(theme, "pooled TPS (tok/s)", range=[0, longest * 1.03], fixedrange=True, tickformat=",~f"),
-            "yaxis": axis(
-                theme,
-                range=[-0.6, len(rows) - 0.4],
-                fixedrange=True,
-                showgrid=False,
-                tickvals=rows,
-                ticktext=[label(bar.name, 40) for bar in info.bars],
-                tickfont={"color": theme.text, "size": FONT_PX},
-                automargin=False,
-            ),
-            "annotations": notes,
-            "dragmode": False,
-        }
-    )
+    figure.layout = {
+        **base_layout(theme),
+        "height": 34 * len(rows) + 74,
+        "margin": {"l": left, "r": 250, "t": 10, "b": 50},
+        "xaxis": axis(theme, "pooled TPS (tok/s)", range=[0, longest * 1.03], fixedrange=True, tickformat=",~f"),
+        "yaxis": axis(
+            theme,
+            range=[-0.6, len(rows) - 0.4],
+            fixedrange=True,
+            showgrid=False,
+            tickvals=rows,
+            ticktext=[label(bar.name, 40) for bar in info.bars],
+            tickfont={"color": theme.text, "size": FONT_PX},
+            automargin=False,
+        ),
+        "annotations": notes,
+        "dragmode": False,
+    }
     return figure
 
 

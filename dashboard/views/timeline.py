@@ -94,8 +94,8 @@ def timeline_figure(
         figure.add_trace(_sensor(series, lanes[series.name], theme))
     if part is not None and len(part.begin_ms):
         figure.add_traces(_part(part, shown, lanes, theme))
-    figure.update_layout(shapes=_shapes(info, theme, lanes, selected))
-    figure.update_layout(annotations=_annotations(info, theme, shown, lanes, total))
+    figure.layout.shapes = _shapes(info, theme, lanes, selected)
+    figure.layout.annotations = _annotations(info, theme, shown, lanes, total)
     return figure
 
 

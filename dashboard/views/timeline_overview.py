@@ -28,21 +28,19 @@ def overview_figure(info: TimelineInfo, theme: Theme, window: tuple[float, float
             {"type": "rect", "x0": 0, "x1": max(low, 0.0), **dim},
             {"type": "rect", "x0": min(high, info.end_ms), "x1": info.end_ms, **dim},
         ]
-    figure.update_layout(
-        **{
-            **base_layout(theme),
-            "height": 64,
-            "margin": {"l": LEFT_PX, "r": RIGHT_PX, "t": 4, "b": 20},
-            "dragmode": "select",
-            "selectdirection": "h",
-            "shapes": shapes,
-            "xaxis": axis(
-                theme, range=list(whole_window(info)), fixedrange=True, tickformat=",", ticksuffix=" ms", nticks=6
-            ),
-            "yaxis": {"visible": False, "range": [0, 1], "fixedrange": True},
-            "annotations": [lane_name(theme, LEFT_PX, "Whole run", "drag to choose", y=0.5)],
-        }
-    )
+    figure.layout = {
+        **base_layout(theme),
+        "height": 64,
+        "margin": {"l": LEFT_PX, "r": RIGHT_PX, "t": 4, "b": 20},
+        "dragmode": "select",
+        "selectdirection": "h",
+        "shapes": shapes,
+        "xaxis": axis(
+            theme, range=list(whole_window(info)), fixedrange=True, tickformat=",", ticksuffix=" ms", nticks=6
+        ),
+        "yaxis": {"visible": False, "range": [0, 1], "fixedrange": True},
+        "annotations": [lane_name(theme, LEFT_PX, "Whole run", "drag to choose", y=0.5)],
+    }
     return figure
 
 

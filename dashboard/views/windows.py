@@ -125,7 +125,7 @@ def windows_figure(info: WindowsInfo, theme: Theme, selected: int | None = None)
         )
     )
     figure.add_trace(_targets(info, absent))
-    figure.update_layout(_layout(info, theme, selected if selected is not None else info.sorted_by))
+    figure.layout = _layout(info, theme, selected if selected is not None else info.sorted_by)
     return figure
 
 
