@@ -24,7 +24,7 @@ def visible(text: str, spaces: bool = True) -> str:
 
     The result is plain text: escape it before it goes into HTML.
     """
-    if not spaces and text.isascii() and text.isprintable():
+    if not spaces and text.isprintable():
         return text
     return "".join(_visible(char, spaces) for char in text)
 
