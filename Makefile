@@ -8,7 +8,7 @@ ARGS :=
 
 export PIP_ROOT_USER_ACTION := ignore
 
-.PHONY: help dashboard test tests lint types bench soak demo-models install install-test install-training clean
+.PHONY: help dashboard test tests lint types bench soak native-sanitize demo-models install install-test install-training clean
 .DEFAULT_GOAL := help
 
 help:
@@ -19,6 +19,7 @@ help:
 	@echo "make types       mypy"
 	@echo "make bench       measure this computer, print one table"
 	@echo "make soak        the long random tests"
+	@echo "make native-sanitize  the tests of the native runner, soak too, once with each sanitizer"
 	@echo "make demo-models train the demo models (many hours; goes on where it was stopped), ARGS=... as in docs/demo-models.md"
 	@echo "make clean       remove everything that was installed or written here"
 
@@ -43,6 +44,11 @@ bench: install
 
 soak: install-test
 	@exec $(PY) -m pytest -m soak --timeout=1800 $(ARGS)
+
+native-sanitize: install-test
+	@for kinds in address,undefined thread; do \
+	  AS2D_NATIVE_SANITIZE=$$kinds $(PY) -m pytest -m '' --timeout=1800 tests/as2d_core/native $(ARGS) || exit 1; \
+	done
 
 demo-models: install-training
 	@exec nice -n 19 env OMP_WAIT_POLICY=passive $(PY) -m as2d_core.models.training $(or $(ARGS),all)

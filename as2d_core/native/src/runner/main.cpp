@@ -1,0 +1,76 @@
+// as2d-runner: requests as lines of JSON on standard input (or in a file), events on standard output.
+#include <unistd.h>
+
+#include <sys/utsname.h>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <string>
+
+#include "json/writer.hpp"
+#include "methods/methods.hpp"
+#include "runner/engine_factory.hpp"
+#include "runner/serve.hpp"
+#include "version.hpp"
+
+namespace {
+
+constexpr const char* usage =
+    "usage: as2d-runner [FILE | --describe | --check]\n"
+    "\n"
+    "Requests, one JSON object a line, come from FILE or standard input; events of the runner protocol go to standard\n"
+    "output. {\"cancel\": \"RUN ID\"} on standard input ends a run at its next round.\n"
+    "\n"
+    "  --describe  print what this runner is, as one line of JSON\n"
+    "  --check     print each request as it was understood, or what is wrong with it; run nothing\n";
+
+std::string description() {
+    using as2d::json::Array;
+    using as2d::json::Members;
+    Members versions{{"as2d", as2d::version}};
+    for (auto& version : as2d::engine_versions()) versions.push_back(std::move(version));
+    const auto listed = [](const std::vector<std::string>& names) {
+        Array out;
+        for (const std::string& name : names) out.emplace_back(name);
+        return out;
+    };
+    utsname system{};
+    uname(&system);
+    return as2d::json::to_string(Members{{"runner", "native"},
+                                         {"versions", std::move(versions)},
+                                         {"schema_version", as2d::schema_version},
+                                         {"machine", system.machine},
+                                         {"backends", listed(as2d::engine_backends())},
+                                         {"methods", listed(as2d::method_names())},
+                                         {"features", listed({"cancel", "telemetry", "script"})}});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const std::string argument = argc > 1 ? argv[1] : "";
+    if (argc > 2 || argument == "--help" ||
+        (argument.rfind("--", 0) == 0 && argument != "--describe" && argument != "--check")) {
+        std::fputs(usage, stderr);
+        return argument == "--help" ? 0 : 2;
+    }
+    // Whatever a library prints must not reach the protocol.
+    const int protocol = dup(STDOUT_FILENO);
+    std::FILE* out = protocol < 0 ? nullptr : fdopen(protocol, "w");
+    if (out == nullptr || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
+        std::fputs("Standard output cannot be used.\n", stderr);
+        return 1;
+    }
+    if (argument == "--describe") {
+        std::fprintf(out, "%s\n", description().c_str());
+        return std::fflush(out) == 0 ? 0 : 1;
+    }
+    if (argument == "--check") return as2d::check_requests(std::cin, out);
+    if (argument.empty()) return as2d::serve(std::cin, out);
+    std::ifstream file(argument);
+    if (!file) {
+        std::fprintf(stderr, "The request file %s cannot be read.\n", argument.c_str());
+        return 2;
+    }
+    return as2d::serve(file, out);
+}

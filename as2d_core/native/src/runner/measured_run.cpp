@@ -1,0 +1,77 @@
+#include "runner/measured_run.hpp"
+
+#include <exception>
+
+#include "clock.hpp"
+#include "errors.hpp"
+#include "runner/check.hpp"
+#include "runner/device.hpp"
+#include "version.hpp"
+
+namespace as2d {
+namespace {
+
+RunHeader header_of(const Request& request, const char* source) {
+    json::Object versions;
+    versions.members.emplace_back("as2d", version);
+    return {request.run_id,      request.document, device_facts(), versions,
+            DeviceClock::name(), wall_time(),      source,         {{"runner", "native"}}};
+}
+
+Outcome decode_on(Session& session, const Request& request, StreamRecorder& recorder) {
+    session.prepare(request, recorder);
+    const Nanoseconds now_ns = recorder.now_ns();
+    if (recorder.cancelled()) return {"cancelled", {}, now_ns, now_ns};
+    recorder.add(Mark{"request", now_ns});
+    session.instruct(request, recorder);
+    Target& target = session.target();
+    const Proposer proposer = session.proposer(request, recorder);
+    recorder.add(Mark{"decode_start", recorder.now_ns(), target.first_token()});
+    Outcome outcome = decode(target, proposer, request, recorder);
+    recorder.add(Mark{"eos", outcome.eos_ns});
+    recorder.add(Mark{"drained", outcome.end_ns});
+    return outcome;
+}
+
+}  // namespace
+
+std::string run_measured(Request request, Session& session, const Sensors& sensors, StreamWriter& writer,
+                         const std::function<bool()>& cancelled) {
+    Ending ending{"failed"};
+    try {
+        check_request(request);
+        session.complete(request);
+    } catch (const Error& error) {
+        return refuse_run(request, session.source(), error.what(), writer);
+    }
+    writer.add(header_of(request, session.source()));
+    {
+        StreamRecorder recorder(writer, cancelled, sensors.any() ? &sensors : nullptr);
+        try {
+            const Outcome outcome = decode_on(session, request, recorder);
+            ending.status = outcome.status;
+            ending.tokens = static_cast<Count>(outcome.tokens.size());
+            ending.error = outcome.error;
+            if (!outcome.tokens.empty()) ending.text = session.text_of(outcome.tokens);
+        } catch (const Error& error) {
+            ending.tokens = recorder.committed();
+            ending.error = error.what();
+        } catch (const std::exception& error) {
+            ending.tokens = recorder.committed();
+            ending.error = std::string("The engine failed: ") + error.what();
+        }
+        session.release();
+        recorder.finish();
+    }
+    writer.end(ending);
+    return ending.status;
+}
+
+std::string refuse_run(const Request& request, const char* source, const std::string& reason, StreamWriter& writer) {
+    writer.add(header_of(request, source));
+    const Ending ending{"failed", 0, std::nullopt, reason};
+    writer.end(ending);
+    return ending.status;
+}
+
+}  // namespace as2d

@@ -1,0 +1,21 @@
+// The engine factory of a build without MNN.
+#include "errors.hpp"
+#include "runner/engine_factory.hpp"
+
+namespace as2d {
+
+std::unique_ptr<Session> open_model_session() {
+    throw ModelError(
+        "This runner was built without MNN and runs scripted requests only; build it again with an MNN that has its "
+        "LLM part.");
+}
+
+json::Members engine_versions() {
+    return {};
+}
+
+std::vector<std::string> engine_backends() {
+    return {};
+}
+
+}  // namespace as2d

@@ -1,0 +1,34 @@
+// What a scripted run says: `options.script` of a request. It makes a run without models: for tests of the decisions on
+// a virtual clock, and of threads, streams and deployment on the device clock. Its runs are labelled synthetic.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "engines/scripted.hpp"
+#include "records/request.hpp"
+
+namespace as2d {
+
+struct Script {
+    /// Whether costs are waited for on the device clock, each model on its own thread, instead of being added up.
+    bool on_device_clock = false;
+    Token eos = 0;
+    /// The reference output y[0..N-1].
+    Tokens target;
+    ScriptedTarget::Costs costs;
+    /// A producer with known publication times (As2d on the virtual clock).
+    std::optional<ScriptedSource::Script> source;
+    /// A drafter with known predictions (serial methods, and As2d on the device clock).
+    ScriptedModel::Predictions predictions;
+    ScriptedModel::ForwardCost forward_cost;
+    /// The run is cancelled when it has asked this often.
+    std::optional<Count> cancel_after;
+};
+
+/// The script of a request, or none when it is a request for models.
+///
+/// Throws RequestError: the script is malformed; says where.
+std::optional<Script> script_of(const Request& request);
+
+}  // namespace as2d

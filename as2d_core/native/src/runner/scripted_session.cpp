@@ -1,0 +1,43 @@
+#include "runner/scripted_session.hpp"
+
+#include "errors.hpp"
+#include "runner/cores.hpp"
+
+namespace as2d {
+
+ScriptedSession::ScriptedSession(Script script)
+    : target_(std::move(script.target), script.eos, std::move(script.costs)),
+      model_(std::move(script.predictions), script.eos, std::move(script.forward_cost)) {}
+
+void ScriptedSession::complete(Request& request) {
+    const Placement& placement = request.placement;
+    cores_ = choose_cores({placement.target_cores, placement.drafter_cores}, placement.target_threads,
+                          placement.drafter_threads);
+    set_field(request.document, "placement.target_cores", as_json(cores_.target));
+    set_field(request.document, "placement.drafter_cores", as_json(cores_.drafter));
+}
+
+void ScriptedSession::prepare(const Request& request, StreamRecorder&) {
+    const std::vector<Count> allowed = allowed_cores();
+    thread_.emplace();
+    thread_->call([&] { return bind_cores(cores_.drafter, allowed); }, std::chrono::seconds(10));
+    paced_.emplace(model_, request.drafter_pace_ms);
+}
+
+Proposer ScriptedSession::proposer(const Request& request, Recorder& recorder) {
+    if (request.method == "target-only") return {};
+    if (request.method == "as2d") {
+        source_ = std::make_unique<ThreadedSource>(*thread_, *paced_, recorder, "drafter",
+                                                   ProducerSettings{request.batch_tokens, request.max_tokens});
+        return source_.get();
+    }
+    serial_ = std::make_unique<ThreadedDrafter>(*thread_, *paced_);
+    return serial_.get();
+}
+
+void ScriptedSession::release() {
+    source_.reset();
+    serial_.reset();
+}
+
+}  // namespace as2d

@@ -1,0 +1,38 @@
+// A scripted run on the device clock: real threads, real waiting, a real stream, and no model.
+#pragma once
+
+#include <memory>
+
+#include "engines/timed.hpp"
+#include "runner/cores.hpp"
+#include "runner/script.hpp"
+#include "runner/session.hpp"
+#include "runner/threaded.hpp"
+
+namespace as2d {
+
+class ScriptedSession : public Session {
+public:
+    explicit ScriptedSession(Script script);
+
+    const char* source() const override { return "synthetic"; }
+    void complete(Request& request) override;
+    void prepare(const Request& request, StreamRecorder& recorder) override;
+    void instruct(const Request&, Recorder&) override {}
+    Target& target() override { return target_; }
+    Proposer proposer(const Request& request, Recorder& recorder) override;
+    void release() override;
+    std::optional<std::string> text_of(const Tokens&) override { return std::nullopt; }
+    bool stuck() const override { return false; }
+
+private:
+    TimedTarget target_;
+    TimedModel model_;
+    CoreChoice cores_;
+    std::optional<PacedModel> paced_;
+    std::optional<WorkerThread> thread_;
+    std::unique_ptr<SerialDrafter> serial_;
+    std::unique_ptr<Source> source_;
+};
+
+}  // namespace as2d

@@ -1,0 +1,125 @@
+#include "runner/serve.hpp"
+
+#include <csignal>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "errors.hpp"
+#include "json/writer.hpp"
+#include "runner/cores.hpp"
+#include "runner/engine_factory.hpp"
+#include "runner/input.hpp"
+#include "runner/measured_run.hpp"
+#include "runner/script.hpp"
+#include "runner/scripted_session.hpp"
+#include "runner/virtual_run.hpp"
+
+namespace as2d {
+namespace {
+
+/// Signals cancel everything; a handler can reach nothing but what is global.
+Cancellations& cancellations() {
+    static Cancellations instance;
+    return instance;
+}
+
+extern "C" void cancel_everything(int) {
+    cancellations().cancel_all();
+}
+
+/// The stream of events has nobody who reads it any more.
+class OutputLost : public std::runtime_error {
+public:
+    OutputLost() : std::runtime_error("The events cannot be written: nobody reads them any more.") {}
+};
+
+class Server {
+public:
+    explicit Server(std::FILE* out) : out_(out) {}
+
+    /// Returns the status of the run's end line.
+    std::string run(const Request& request) {
+        StreamWriter writer([this](std::string_view line) { write(line); });
+        try {
+            auto script = script_of(request);
+            if (!script) return run_models(request, writer);
+            if (!script->on_device_clock) return run_virtually(request, std::move(*script), writer);
+            ScriptedSession session(std::move(*script));
+            return measured(request, session, writer);
+        } catch (const Error& error) {
+            return refuse_run(request, "measured", error.what(), writer);
+        }
+    }
+
+    /// Whether the process must end: a thread of a session answers no more.
+    bool stuck() const { return models_ != nullptr && models_->stuck(); }
+
+private:
+    std::string run_models(const Request& request, StreamWriter& writer) {
+        if (models_ == nullptr) models_ = open_model_session();
+        return measured(request, *models_, writer);
+    }
+
+    std::string measured(const Request& request, Session& session, StreamWriter& writer) {
+        return run_measured(request, session, sensors_, writer, [&] { return cancellations().wanted(request.run_id); });
+    }
+
+    void write(std::string_view line) const {
+        const bool written = std::fwrite(line.data(), 1, line.size(), out_) == line.size() && std::fflush(out_) == 0;
+        if (!written) throw OutputLost();
+    }
+
+    std::FILE* out_;
+    Sensors sensors_;
+    std::unique_ptr<Session> models_;
+};
+
+}  // namespace
+
+int serve(std::istream& requests, std::FILE* out) {
+    std::signal(SIGINT, cancel_everything);
+    std::signal(SIGTERM, cancel_everything);
+    std::signal(SIGPIPE, SIG_IGN);
+    Input input(cancellations());
+    // Never joined: it may wait for standard input for ever, and the process ends without asking it.
+    std::thread([&] { input.read(requests); }).detach();
+    Server server(out);
+    int code = 0;
+    try {
+        while (auto item = input.next()) {
+            if (const auto* refusal = std::get_if<Refusal>(&*item)) {
+                std::fprintf(stderr, "%s\n", refusal->sentence.c_str());
+                code = 2;
+                continue;
+            }
+            const auto& request = std::get<Request>(*item);
+            const std::string status = server.run(request);
+            cancellations().forget(request.run_id);
+            if (status != "eos" && status != "capped" && code == 0) code = 1;
+            if (server.stuck()) break;
+        }
+    } catch (const OutputLost& error) {
+        std::fprintf(stderr, "%s\n", error.what());
+        code = 1;
+    }
+    std::fflush(out);
+    std::fflush(stderr);
+    std::_Exit(code);
+}
+
+int check_requests(std::istream& requests, std::FILE* out) {
+    for (std::string line; std::getline(requests, line);) {
+        std::string answer;
+        try {
+            answer = json::to_string(request_from_json(parse_request_line(line)).document);
+        } catch (const FormatError& error) {
+            answer = json::to_string(json::Members{{"error", error.what()}});
+        }
+        std::fprintf(out, "%s\n", answer.c_str());
+    }
+    return std::fflush(out) == 0 ? 0 : 1;
+}
+
+}  // namespace as2d

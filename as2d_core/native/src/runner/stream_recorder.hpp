@@ -1,0 +1,66 @@
+// The recorder of a measured run: events are kept in memory and written by another thread, so that no round waits for a
+// pipe, a hash or a disk.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "engines/interface.hpp"
+#include "records/stream_writer.hpp"
+#include "runner/sensors.hpp"
+
+namespace as2d {
+
+class StreamRecorder : public Recorder {
+public:
+    using Cancelled = std::function<bool()>;
+    /// Bytes of a token's text.
+    using Piece = std::function<std::string(Token)>;
+
+    /// Writes to `writer` until `finish`; nobody else may use it meanwhile. With `sensors` it adds four readings a
+    /// second.
+    StreamRecorder(StreamWriter& writer, Cancelled cancelled, const Sensors* sensors);
+    ~StreamRecorder() override;
+
+    Nanoseconds now_ns() const override;
+    void add(Event event) override;
+    /// Also when the stream cannot be written any more: nobody would read what is decoded from now on.
+    bool cancelled() override { return failed_ || cancelled_(); }
+
+    /// Tokens committed so far, the first one included. Only for the thread that adds rounds.
+    Count committed() const { return committed_; }
+
+    /// From now on the text of new tokens is written too.
+    void set_piece(Piece piece);
+
+    /// Writes everything that was added and ends the writing thread. Throws what writing threw.
+    void finish();
+
+private:
+    void run();
+    void write(std::vector<Event>& events);
+    void write_new_pieces(const std::vector<Event>& events);
+
+    StreamWriter& writer_;
+    Cancelled cancelled_;
+    Count committed_ = 0;
+    const Sensors* sensors_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::vector<Event> events_;
+    Piece piece_;
+    bool finishing_ = false;
+    std::atomic<bool> failed_{false};
+    /// What writing threw; the writing thread's own until it has ended.
+    std::exception_ptr failure_;
+    /// Tokens whose text was written; the writing thread's own.
+    std::set<Token> known_;
+    std::thread thread_;
+};
+
+}  // namespace as2d

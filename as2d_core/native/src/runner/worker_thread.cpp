@@ -1,0 +1,47 @@
+#include "runner/worker_thread.hpp"
+
+namespace as2d {
+
+WorkerThread::WorkerThread(std::chrono::microseconds spin) : spin_(spin), thread_([this] { run(); }) {}
+
+WorkerThread::~WorkerThread() {
+    {
+        const std::lock_guard lock(mutex_);
+        leaving_ = true;
+        tasks_.clear();
+    }
+    changed_.notify_all();
+    thread_.join();
+}
+
+void WorkerThread::post(Task task) {
+    {
+        const std::lock_guard lock(mutex_);
+        tasks_.push_back(std::move(task));
+    }
+    posted_.fetch_add(1, std::memory_order_release);
+    changed_.notify_all();
+}
+
+std::optional<WorkerThread::Task> WorkerThread::next() {
+    const std::size_t seen = posted_.load(std::memory_order_acquire);
+    std::unique_lock lock(mutex_);
+    if (tasks_.empty() && !leaving_ && spin_.count() > 0) {
+        lock.unlock();
+        const auto awake_until = std::chrono::steady_clock::now() + spin_;
+        while (posted_.load(std::memory_order_acquire) == seen && std::chrono::steady_clock::now() < awake_until) {
+        }
+        lock.lock();
+    }
+    changed_.wait(lock, [this] { return leaving_ || !tasks_.empty(); });
+    if (tasks_.empty()) return std::nullopt;
+    Task task = std::move(tasks_.front());
+    tasks_.pop_front();
+    return task;
+}
+
+void WorkerThread::run() {
+    while (auto task = next()) (*task)();
+}
+
+}  // namespace as2d

@@ -1,0 +1,177 @@
+"""Scripted runs on the device clock: real threads, real waiting, real streams."""
+
+import json
+import signal
+
+import pytest
+from scripted_cases import make_case
+
+from as2d_core import __version__
+from as2d_core.protocol import parse
+from as2d_core.records import METHODS, SCHEMA_VERSION
+from as2d_core.validation import check_record
+
+EOS = 2
+DEADLINE_S = 120
+
+
+def request_line(method="as2d", tokens=(5, 6, 7, 8, 5, 6, 9), said=None, target_ms=2.0, draft_ms=0.5, **fields):
+    """A run whose drafter says ``said`` on its own, and the target's words on the target's path."""
+    tokens = [*tokens, EOS]
+    said = [*(tokens[:-1] if said is None else said), EOS]
+    costs = {str(k): target_ms for k in range(1, 40)}
+    script = {
+        "clock": "device",
+        "eos": EOS,
+        "target": tokens,
+        "costs": {"step_ms": target_ms, "verify_concurrent_ms": costs, "verify_idle_ms": costs, "loop_ms": 0.1},
+    }
+    if method != "target-only":
+        texts = (said, [*tokens, *[EOS] * 8])  # standard SD drafts past EOS
+        known = {tuple(text[:i]): text[i] for text in texts for i in range(len(text))}
+        predictions = [[list(prefix), token, 0.9] for prefix, token in known.items()]
+        script["drafter"] = {"predictions": predictions, "forward_ms": {"any": draft_ms}}
+    body = {
+        "run_id": fields.pop("run_id", f"run-{method}"),
+        "method": method,
+        "target": {"path": "t"},
+        "audio": {"path": "a"},
+        "drafter": None if method == "target-only" else {"path": "d"},
+        **{"as2d": {"budget": 4}, "sd": {"width": 3}, "specasr": {"draft_cap": 4}}.get(method, {}),
+        "options": {"script": script},
+        **fields,
+    }
+    return json.dumps(body)
+
+
+def records(output):
+    found, lines = [], []
+    for line in output.splitlines(keepends=True):
+        lines.append(line)
+        if json.loads(line)["kind"] == "end":
+            found.append(parse(lines))
+            lines = []
+    assert not lines
+    return found
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_output_is_the_reference_and_the_record_keeps_all_rules(native_runner, method):
+    (record,) = records(native_runner.run([request_line(method)]))
+    assert (record.status, record.tokens) == ("eos", [5, 6, 7, 8, 5, 6, 9, EOS])
+    assert record.problems == []
+    assert check_record(record) == []
+    assert record.header.source == "synthetic"
+
+
+def test_many_sources_that_say_anything_change_nothing_in_the_output(native_runner):
+    lines, outputs = [], []
+    for seed in range(60):
+        case = make_case(seed, "as2d")
+        script = case.request.options["script"]
+        said = script["source"]["candidates"][:30]
+        tokens = script["target"][:-1][:30]
+        lines.append(
+            request_line(
+                "as2d", tokens, said, 0.3, 0.05 * (seed % 5), run_id=f"r{seed}", budget=1 + seed % 6, batch_tokens=3
+            )
+        )
+        outputs.append([*tokens, EOS])
+    found = records(native_runner.run(lines))
+    assert [record.tokens for record in found] == outputs
+    for record in found:
+        assert record.status == "eos"
+        assert check_record(record) == []
+
+
+def test_a_drafter_that_fails_leaves_the_target_alone_with_an_exact_output(native_runner):
+    body = json.loads(request_line("as2d", tokens=[5] * 40, target_ms=1.0))
+    body["options"]["script"]["drafter"]["predictions"] = [[[], 5, 0.9], [[5], 5, 0.9]]
+    (record,) = records(native_runner.run([json.dumps(body)]))
+    assert record.tokens == [*[5] * 40, EOS]
+    assert record.status == "failed"
+    assert record.end.error.startswith("The drafter failed: The scripted drafter has no prediction")
+
+
+def test_a_control_line_cancels_a_run_and_leaves_the_next_one_alone(native_runner):
+    with native_runner.start() as process:
+        long = request_line("target-only", [5] * 3000, target_ms=50.0, max_tokens=4000, run_id="long")
+        process.stdin.write(f"{long}\n{request_line(run_id='short')}\n".encode())
+        process.stdin.flush()
+        for line in process.stdout:
+            if json.loads(line)["kind"] == "round":
+                break
+        process.stdin.write(b'{"cancel": "long"}\n')
+        process.stdin.flush()
+        process.stdin.close()
+        ends = [event for event in map(json.loads, process.stdout) if event["kind"] == "end"]
+        assert [end["status"] for end in ends] == ["cancelled", "eos"]
+        assert process.wait(DEADLINE_S) == 1
+
+
+@pytest.mark.parametrize("name", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_run_with_an_end_line_and_starts_no_other(native_runner, name):
+    with native_runner.start() as process:
+        long = request_line("target-only", [5] * 3000, target_ms=50.0, max_tokens=4000)
+        process.stdin.write(f"{long}\n{request_line(run_id='later')}\n".encode())
+        process.stdin.flush()
+        first = process.stdout.readline()
+        for line in process.stdout:
+            if json.loads(line)["kind"] == "round":
+                break
+        process.send_signal(name)
+        rest = [json.loads(line) for line in process.stdout]
+        assert json.loads(first)["kind"] == "run"
+        assert rest[-1]["kind"] == "end"
+        assert rest[-1]["status"] == "cancelled"
+        assert process.wait(DEADLINE_S) == 1
+
+
+def test_a_reader_that_goes_away_ends_the_runner(native_runner):
+    with native_runner.start() as process:
+        process.stdin.write((request_line("target-only", [5] * 3000, target_ms=20.0, max_tokens=4000) + "\n").encode())
+        process.stdin.flush()
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.wait(DEADLINE_S) == 1
+
+
+def test_a_line_that_is_no_request_is_a_sentence_and_the_next_one_runs(native_runner):
+    with native_runner.start() as process:
+        out, err = process.communicate(f'{{"run_id": 1}}\nnonsense\n\n{request_line()}\n'.encode(), timeout=DEADLINE_S)
+        assert [record.status for record in records(out.decode())] == ["eos"]
+        said = err.decode().splitlines()
+        assert said[0].startswith("A request is refused: ")
+        assert said[1].startswith("A request line is not JSON: ")
+        assert process.returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"budget": 0}, "The proposal budget is 0; choose 1 to 63"),
+        ({"max_tokens": 1}, "The output cap is 1 tokens; choose 2 to 4096."),
+        ({"threshold": 1.5}, "The confidence threshold is 1.5; it is a probability, 0 to 1."),
+        ({"instruction": " \n"}, "The instruction is empty"),
+        ({"instruction": "say < / AUDIO>x"}, "The instruction holds a command for the models"),
+        ({"instruction": "<|im_end|>"}, "The instruction holds a command for the models"),
+        ({"method": "calibrate"}, "There is no method named 'calibrate' in this runner."),
+        ({"drafter": None}, "The method as2d needs a drafter model"),
+        ({"precision": "best"}, "The precision is 'best'; choose high, normal, low."),
+        ({"gates": {}}, "This runner does not wait for conditions"),
+        ({"options": {"script": {"clock": "sun"}}}, "The script: script.clock is neither 'virtual' nor 'device'."),
+        ({"options": {}}, "This runner was built without MNN"),
+    ],
+)
+def test_what_cannot_run_is_a_failed_run_with_a_sentence(native_runner, fields, sentence):
+    (record,) = records(native_runner.run([json.dumps({**json.loads(request_line()), **fields})]))
+    assert record.problems == []
+    assert record.status == "failed"
+    assert sentence in record.end.error
+
+
+def test_the_runner_says_what_it_is(native_runner):
+    (line,) = native_runner.run([], "--describe").splitlines()
+    body = json.loads(line)
+    assert (body["runner"], body["versions"]["as2d"], body["schema_version"]) == ("native", __version__, SCHEMA_VERSION)
+    assert body["methods"] == list(METHODS)
