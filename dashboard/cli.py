@@ -35,6 +35,7 @@ from dashboard import (
     cli_runs,
     cli_select,
     cli_store,
+    cli_sweep,
     cli_validate,
 )
 from dashboard.cli_output import Answer, plain, visible
@@ -42,6 +43,7 @@ from dashboard.services.workspace import close_workspace
 
 COMMANDS = (
     cli_run,
+    cli_sweep,
     cli_runs,
     cli_report,
     cli_validate,

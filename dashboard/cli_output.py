@@ -6,7 +6,7 @@ import io
 import math
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
 from datetime import datetime
 from pathlib import Path
@@ -154,11 +154,11 @@ def _tell(notice: str) -> None:
     print(visible(notice), file=sys.stderr)
 
 
-def wait(job: Job, progress: Progress) -> bool:
+def wait(job: Job, progress: Progress, said: Callable[[Job], str] = lambda job: job.stage) -> bool:
     """Wait until a job is over and show what it does; an interrupt cancels it. Returns whether there was one."""
     try:
         while not job.wait(POLL_S):
-            progress.say(job.stage)
+            progress.say(said(job))
     except KeyboardInterrupt:
         job.cancel()
         progress.say("Cancelling.")

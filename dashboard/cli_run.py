@@ -40,8 +40,12 @@ def register(commands: Any) -> None:
     parser.set_defaults(command=run)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Everything that a run may be told, but for where it runs."""
+def add_arguments(parser: argparse.ArgumentParser, *, repeated: bool = True) -> None:
+    """Everything that a run may be told, but for where it runs.
+
+    Args:
+        repeated: also how often it is run, and whether target-only is run before it.
+    """
     heard = parser.add_mutually_exclusive_group(required=True)
     heard.add_argument("--window", metavar="ID", help="a bundled window, such as long_00")
     heard.add_argument("--audio", metavar="FILE", type=Path, help="a WAV, FLAC, OGG or MP3 file")
@@ -69,10 +73,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--target-threads", metavar="N", type=int, default=1)
     parser.add_argument("--drafter-threads", metavar="N", type=int, default=1)
     parser.add_argument("--top-profile", action="store_true", help="ask a phone for its highest task profile")
-    parser.add_argument("--repetitions", metavar="N", type=int, default=1, help="runs that count (default: 1)")
-    parser.add_argument("--warm-ups", metavar="N", type=int, default=0, help="runs before those")
-    parser.add_argument("--no-reference", action="store_true", help="do not run target-only first")
     parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
+    if repeated:
+        parser.add_argument("--repetitions", metavar="N", type=int, default=1, help="runs that count (default: 1)")
+        parser.add_argument("--warm-ups", metavar="N", type=int, default=0, help="runs before those")
+        parser.add_argument("--no-reference", action="store_true", help="do not run target-only first")
 
 
 def run(options: argparse.Namespace) -> Answer:
@@ -83,12 +88,7 @@ def run(options: argparse.Namespace) -> Answer:
     if options.repetitions < 1 or options.warm_ups < 0:
         raise RequestError("--repetitions is at least 1, --warm-ups at least 0.")
     workspace = opened()
-    form = _form(options)
-    if options.deployment is not None:
-        for name in _DEPLOYED:
-            if getattr(options, name) is not None:
-                raise RequestError(f"--{name.replace('_', '-')} is part of the deployment; give one of them.")
-        form = deployed_form(workspace, form, options.deployment)
+    form = run_form(workspace, options)
     job = start_run(
         workspace,
         form,
@@ -142,6 +142,21 @@ def figures(workspace: Workspace, row: RunRow) -> dict[str, Any]:
         "virtual": row.virtual,
         "group_id": row.group_id,
     }
+
+
+def run_form(workspace: Workspace, options: argparse.Namespace) -> RunForm:
+    """What the arguments of ``add_arguments`` ask for, with what a deployment chose.
+
+    Raises:
+        RequestError, SelectionError, UnknownNameError, ModelError: the deployment cannot be run, or not with these.
+    """
+    form = _form(options)
+    if options.deployment is None:
+        return form
+    for name in _DEPLOYED:
+        if getattr(options, name) is not None:
+            raise RequestError(f"--{name.replace('_', '-')} is part of the deployment; give one of them.")
+    return deployed_form(workspace, form, options.deployment)
 
 
 def _form(options: argparse.Namespace) -> RunForm:

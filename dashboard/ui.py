@@ -16,9 +16,8 @@ from dashboard.views.boxes import box_html, sentence_html
 from dashboard.views.theme import CONFIG, Theme, theme_named
 from datastore.errors import StoreDamagedError, StoreError, StoreLockedError
 
-START, DEVICES, REQUEST, TIMELINE, BUDGETS, RUNS, NOTEBOOK, REPORTS = (
-    f"pages/{name}.py" for name in ("start", "devices", "request", "timeline", "budgets", "runs", "notebook", "reports")
-)
+_PAGES = ("start", "devices", "request", "sweep", "timeline", "budgets", "runs", "notebook", "reports")
+START, DEVICES, REQUEST, SWEEP, TIMELINE, BUDGETS, RUNS, NOTEBOOK, REPORTS = (f"pages/{name}.py" for name in _PAGES)
 PROFILES, PUBLISHED = "pages/profiles.py", "pages/published.py"
 WINDOWS, COMPARE = "pages/windows.py", "pages/compare.py"
 

@@ -30,6 +30,7 @@ def run() -> None:
         st.Page("pages/start.py", title="Start", icon=":material/home:", default=True),
         st.Page("pages/devices.py", title="Devices", icon=":material/smartphone:"),
         st.Page("pages/request.py", title="Request", icon=":material/mic:"),
+        st.Page("pages/sweep.py", title="Sweep", icon=":material/repeat:"),
         st.Page("pages/timeline.py", title="Timeline", icon=":material/view_timeline:"),
         st.Page("pages/budgets.py", title="Budgets", icon=":material/tune:"),
         st.Page("pages/windows.py", title="Windows", icon=":material/grid_view:"),

@@ -40,8 +40,12 @@ def device_choice(workspace: Workspace) -> str:
     return ui_state.one_of(st.selectbox, "device", "Device", ids, ids[0], format_func=lambda name: devices[name])
 
 
-def recording(workspace: Workspace) -> RunForm | None:
-    """What is listened to, with a player; ``None`` while nothing is chosen."""
+def recording(workspace: Workspace, *, whole: bool = False) -> RunForm | None:
+    """What is listened to, with a player; ``None`` while nothing is chosen.
+
+    Args:
+        whole: all of a long recording, not a part that one request can take.
+    """
     source = ui_state.one_of(
         st.segmented_control, "source", "Recording", list(SOURCES), "bundled", format_func=lambda name: SOURCES[name]
     )
@@ -53,7 +57,7 @@ def recording(workspace: Workspace) -> RunForm | None:
         else:
             given = st.file_uploader("WAV, FLAC, OGG or MP3", type=["wav", "flac", "ogg", "mp3"], key="given")
             _take(workspace, given, given.name if given is not None else "")
-    return _kept(workspace)
+    return _kept(workspace, whole=whole)
 
 
 def _bundled() -> RunForm:
@@ -88,7 +92,7 @@ def _take(workspace: Workspace, given: object, name: str) -> None:
     ui_state.put(audio=kept.file_name)
 
 
-def _kept(workspace: Workspace) -> RunForm | None:
+def _kept(workspace: Workspace, *, whole: bool) -> RunForm | None:
     known: dict[str, KeptAudio] = {kept.file_name: kept for kept in kept_audio(workspace.folders)}
     if not known:
         ui.sentence("Nothing was recorded or uploaded yet.")
@@ -104,7 +108,7 @@ def _kept(workspace: Workspace) -> RunForm | None:
     )
     path = workspace.folders.uploads / chosen
     st.audio(str(path))
-    start, end = _view(known[chosen].duration_s)
+    start, end = (0.0, None) if whole else _view(known[chosen].duration_s)
     return RunForm(audio=Path(path), view_start_s=start, view_end_s=end)
 
 

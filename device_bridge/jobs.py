@@ -2,12 +2,11 @@
 
 import atexit
 import threading
+import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
 from as2d_core.errors import As2dError, RequestError
 from as2d_core.records import Request
@@ -24,89 +23,17 @@ from device_bridge.errors import (
     UnknownJobError,
     unknown_device,
 )
+from device_bridge.job import Job
 from device_bridge.ledger import Ledger, LeftJob
-from device_bridge.plan import new_id
 from device_bridge.sendable import check_sendable
 from device_bridge.streams import LiveRun
 
-JobState = Literal["queued", "running", "done", "failed", "cancelled", "left"]
+__all__ = ["Job", "JobManager"]
+
 KEPT_JOBS = 200
 CLOSE_WAIT_S = 15.0
 LOSSES_IN_A_ROW = 2
 """So many runners lost one after the other, and the rest of a job is given up."""
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a job is."""
-
-    done: int
-    """Requests that have ended, in whatever way."""
-    total: int
-
-
-class Job:
-    """Requests that run in order on one device. Any thread may look, wait and cancel."""
-
-    def __init__(self, device: Device, runs: Sequence[LiveRun], title: str, job_id: str | None = None) -> None:
-        self.id = job_id or new_id("j")
-        self._device = device
-        self.device_id = device.id
-        self.device_name = device.name
-        self.title = title
-        self.created_at = datetime.now(UTC)
-        self.runs = tuple(runs)
-        self.state: JobState = "queued"
-        self.error: str | None = None
-        """A sentence about the first request that failed."""
-        self.warnings: list[str] = []
-        """Sentences about what went wrong beside the runs: a stream that could not be taken over, say."""
-        self.cancelling = threading.Event()
-        """Set once somebody asked it to end."""
-        self.over = threading.Event()
-        """Set once everything has ended and was handed on."""
-
-    @property
-    def finished(self) -> bool:
-        return self.over.is_set()
-
-    @property
-    def current(self) -> LiveRun | None:
-        """The request that runs now, or the next one; ``None`` when all have ended."""
-        return next((run for run in self.runs if not run.ended), None)
-
-    @property
-    def notice(self) -> str:
-        """A sentence about the device that whoever waits should know, such as that it is out of reach; else empty."""
-        return "" if self.finished else self._device.notice
-
-    @property
-    def progress(self) -> Progress:
-        return Progress(sum(run.ended for run in self.runs), len(self.runs))
-
-    @property
-    def stage(self) -> str:
-        """One sentence: what is happening."""
-        total, run = len(self.runs), self.current
-        if self.finished or run is None:
-            return f"{self.title}: {self.state}." if self.error is None else f"{self.title}: {self.error}"
-        if self.cancelling.is_set():
-            return f"Cancelling on {self.device_name}."
-        if self.notice:
-            return self.notice
-        clause = run.stage()
-        if total == 1:
-            return f"{clause[0].upper()}{clause[1:]}."
-        warm_up = ", warm-up" if run.request.warm_up else ""
-        return f"Run {self.progress.done + 1} of {total} ({run.request.method}{warm_up}): {clause}."
-
-    def cancel(self) -> None:
-        """Ask it to end; what has been run is kept. Returns at once."""
-        self.cancelling.set()
-
-    def wait(self, timeout_s: float | None = None) -> bool:
-        """Wait until it is over, its last stream handed on; returns whether it is."""
-        return self.over.wait(timeout_s)
 
 
 class JobManager:
@@ -170,8 +97,13 @@ class JobManager:
 
     # -- jobs ---------------------------------------------------------------------------------------
 
-    def submit(self, device_id: str, requests: Sequence[Request], title: str = "") -> Job:
+    def submit(
+        self, device_id: str, requests: Sequence[Request], title: str = "", stop_after_s: float | None = None
+    ) -> Job:
         """Start a job.
+
+        Args:
+            stop_after_s: begin no request later than this; what is left out then counts as done with.
 
         Raises:
             UnknownDeviceError: there is no such device.
@@ -195,7 +127,8 @@ class JobManager:
         for run in runs:
             if run.path.exists():
                 raise RequestError(f"There is a run {run.request.run_id} already; give the request another run id.")
-        return self._begin(device_id, runs, title or _title(requests))
+        stop_at = None if stop_after_s is None else time.time() + stop_after_s
+        return self._begin(device_id, runs, title or _title(requests), stop_at=stop_at)
 
     def left_jobs(self) -> list[LeftJob]:
         """Jobs that an earlier program left running on their devices, oldest first; those of this one are not there."""
@@ -218,7 +151,7 @@ class JobManager:
         if not runs:
             self._ledger.remove(left.job_id)
             raise RequestError(f"The job {left.title!r} has ended.")
-        return self._begin(left.device_id, runs, left.title, left)
+        return self._begin(left.device_id, runs, left.title, left, left.stop_at)
 
     def forget(self, left: LeftJob) -> None:
         """Do not pick a job up that was left running; what it does on its device goes on."""
@@ -264,17 +197,24 @@ class JobManager:
 
     # -- inside -------------------------------------------------------------------------------------
 
-    def _begin(self, device_id: str, runs: Sequence[LiveRun], title: str, left: LeftJob | None = None) -> Job:
+    def _begin(
+        self,
+        device_id: str,
+        runs: Sequence[LiveRun],
+        title: str,
+        left: LeftJob | None = None,
+        stop_at: float | None = None,
+    ) -> Job:
         device = self.device(device_id)
         with self._lock:
             if self._closed:
                 raise JobsClosedError("No job can be started any more: this program is about to end.")
             self._refuse_if_busy(device.id)
-            job = Job(device, runs, title, left.job_id if left else None)
+            job = Job(device, runs, title, left.job_id if left else None, stop_at)
             self._active[device.id] = job
             self._jobs[job.id] = job
             self._forget_old()
-        note = left or LeftJob(job.id, device.id, title, tuple(run.request for run in runs))
+        note = left or LeftJob(job.id, device.id, title, tuple(run.request for run in runs), stop_at=stop_at)
         threading.Thread(target=self._work, args=(job, device, note), name=f"as2d-job-{job.id}", daemon=True).start()
         return job
 
@@ -295,11 +235,15 @@ class JobManager:
 
     def _work(self, job: Job, device: Device, note: LeftJob) -> None:
         job.state = "running"
-        losses, over, left = 0, False, False
+        losses, over, left, timely = 0, False, False, True
         try:
             self._note(job, device, note)
             for run in job.runs:
                 if job.cancelling.is_set() or losses >= LOSSES_IN_A_ROW or over or left:
+                    run.state = "skipped"
+                    continue
+                timely = timely and (job.stop_at is None or time.time() < job.stop_at)
+                if not timely:
                     run.state = "skipped"
                     continue
                 try:
@@ -322,7 +266,8 @@ class JobManager:
             elif job.cancelling.is_set() and any(run.state in ("cancelled", "skipped") for run in job.runs):
                 job.state = "cancelled"
             else:
-                job.state = "done" if all(run.state == "done" for run in job.runs) else "failed"
+                fine = ("done",) if timely or losses >= LOSSES_IN_A_ROW or over else ("done", "skipped")
+                job.state = "done" if all(run.state in fine for run in job.runs) else "failed"
             if not left:
                 self._ledger.remove(job.id)
             device.rest()

@@ -23,6 +23,8 @@ class LeftJob:
     requests: tuple[Request, ...]
     done: tuple[str, ...] = ()
     """Run ids whose streams have been handed on."""
+    stop_at: float | None = None
+    """No request is begun after this instant (seconds since 1970)."""
 
     @property
     def remaining(self) -> tuple[Request, ...]:
@@ -48,6 +50,7 @@ class Ledger:
             "title": job.title,
             "requests": [request_to_json(request) for request in job.requests],
             "done": list(job.done),
+            "stop_at": job.stop_at,
         })  # fmt: skip
         self._folder.mkdir(parents=True, exist_ok=True)
         part = self._path(job.job_id).with_suffix(".part")
@@ -81,4 +84,12 @@ def _job(path: Path) -> LeftJob:
     if f"{body['job_id']}{SUFFIX}" != path.name:
         raise RecordError("it is about another job")
     done = tuple(str(run_id) for run_id in body["done"])
-    return LeftJob(str(body["job_id"]), str(body["device_id"]), str(body["title"]), tuple(requests), done)
+    stop_at = body.get("stop_at")
+    return LeftJob(
+        str(body["job_id"]),
+        str(body["device_id"]),
+        str(body["title"]),
+        tuple(requests),
+        done,
+        None if stop_at is None else float(stop_at),
+    )

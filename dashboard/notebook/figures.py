@@ -19,6 +19,7 @@ from dashboard.notebook import (
     power_figures,
     profile_figures,
     published_figures,
+    sweep_figures,
 )
 from dashboard.notebook.errors import CellError
 from dashboard.notebook.outputs import Block, Drawing, Grid, Markup, Sentence
@@ -356,6 +357,9 @@ VIEWS: Mapping[str, View] = {
             **_OF_WINDOWS,
         },
         figures_windows.stored,
+    ),
+    "sweep": View(
+        "Sweep", {"group": Setting("text", "id of a sweep, or of a group of runs", required=True)}, sweep_figures.sweep
     ),
     "foreign": View("Rates of other programs", {}, _foreign),
     "profile": View("Cost profile", {"profile": _PROFILE}, _profile),

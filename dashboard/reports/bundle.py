@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from as2d_core import __version__
+from as2d_core.errors import UnknownNameError
 from as2d_core.profiles import catalogue
 from as2d_core.profiles.codec import profile_to_json
 from as2d_core.replay.trajectories import corpus_ids
@@ -57,7 +58,7 @@ class Contents:
 
 def contents(source: Source, notebook: Notebook) -> Contents:
     """Runs, profiles and sets that the cells name, and the runs that those are compared with."""
-    wanted: dict[str, list[str]] = {"runs": list(notebook.runs), "profile": [], "corpus": []}
+    wanted: dict[str, list[str]] = {"runs": list(notebook.runs), "profile": [], "corpus": [], "group": []}
     for cell in notebook.cells:
         if cell.kind == "figure":
             _collect(cell.body.get("settings", {}), notebook, wanted)
@@ -71,6 +72,11 @@ def contents(source: Source, notebook: Notebook) -> Contents:
                 rows.setdefault(row.reference_run_id, source.row(row.reference_run_id))
         except RunNotFoundError as error:
             notes.append(f"A run that the notebook names is not taken along: {error}")
+    for group in dict.fromkeys(wanted["group"]):
+        try:
+            rows |= {row.run_id: row for row in source.matching(RunFilter(groups=(group,)))}
+        except UnknownNameError as error:
+            notes.append(f"The runs of a group are not taken along: {error}")
     if any(cell.kind == "query" for cell in notebook.cells):
         everything = source.matching(RunFilter(), limit=MOST_QUERIED + 1)
         if len(everything) <= MOST_QUERIED:
@@ -85,7 +91,7 @@ def contents(source: Source, notebook: Notebook) -> Contents:
 def _collect(settings: dict[str, Any], notebook: Notebook, wanted: dict[str, list[str]]) -> None:
     known = notebook.parameters
     for key, value in settings.items():
-        if key in ("run", "runs", "profile", "corpus"):
+        if key in ("run", "runs", "profile", "corpus", "group"):
             value = filled(value, known)  # noqa: PLW2901 - the same with its parameters filled in
             many = value if isinstance(value, list) else str(value).split() if key == "runs" else [str(value)]
             wanted["runs" if key == "run" else key] += [str(item) for item in many]

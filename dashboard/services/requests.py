@@ -75,7 +75,7 @@ def build_request(workspace: Workspace, form: RunForm) -> Request:
     if form.method != "target-only":
         drafter = usable_model(folders, form.drafter or settings.drafter)
         check_pair(target, drafter)
-    audio, task, instruction = _audio(workspace, form)
+    audio, task, instruction = heard_audio(workspace, form)
     profile = HIGHEST if form.top_profile else None
     placement = Placement(
         form.target_cores, form.drafter_cores, form.target_threads, form.drafter_threads, task_profile=profile
@@ -125,8 +125,12 @@ def _parameter(form: RunForm, method: str, value: int | None, default: int) -> i
     return default if value is None else value
 
 
-def _audio(workspace: Workspace, form: RunForm) -> tuple[AudioRef, str, str]:
-    """The audio with its hash and length, and the task and instruction that come with it."""
+def heard_audio(workspace: Workspace, form: RunForm) -> tuple[AudioRef, str, str]:
+    """The audio with its hash and length, and the task and instruction that come with it.
+
+    Raises:
+        RequestError, AudioError, UnknownNameError: a sentence about what is wrong.
+    """
     if (form.window_id is None) == (form.audio is None):
         raise RequestError("Say what to listen to: a bundled window, or an audio file (one of the two).")
     if form.window_id is not None:

@@ -118,4 +118,9 @@ HELP = {
         "current times voltage. Rails: what a part of the phone took between two readings of its energy counter. The "
         "shaded part, from request to rest, is what the energies are of. Paper: Appendix D.6."
     ),
+    "sweep": (
+        "Positions: one request at many places of a recording, as in Figure 5. Blocks: the recording end to end, with "
+        "the lag that real time would have made, as in Figure 9. Sustained: one request again and again, with "
+        "temperature, frequency and a verdict on drift. Paper: Section 5.4, Appendices D.6.1 and D.6.2."
+    ),
 }

@@ -12,6 +12,7 @@ from as2d_core.errors import RequestError
 from as2d_core.protocol import read_run
 from device_bridge.devices import Limits
 from device_bridge.errors import DeviceBusyError, JobsClosedError, UnknownDeviceError, UnknownJobError
+from device_bridge.ledger import Ledger, LeftJob
 from device_bridge.local import LocalDevice
 
 DEADLINE_S = 20
@@ -363,3 +364,27 @@ def test_closing_ends_the_running_job_and_its_runner(make_manager, ask):
     assert gone(pid)
     with pytest.raises(JobsClosedError):
         manager.submit("here", [ask("ok")])
+
+
+def timed(manager, *requests, stop_after_s):
+    job = manager.submit("here", requests, stop_after_s=stop_after_s)
+    assert job.wait(DEADLINE_S)
+    return job
+
+
+def test_no_request_is_begun_after_the_time_is_up_and_the_job_is_done(manager, ask):
+    job = timed(manager, ask("ok"), ask("ok"), stop_after_s=0.0)
+    assert (job.state, job.error) == ("done", None)
+    assert [item.state for item in job.runs] == ["skipped", "skipped"]
+
+
+def test_time_that_is_not_up_changes_nothing(manager, ask):
+    job = timed(manager, ask("ok"), ask("fail"), stop_after_s=3600.0)
+    assert [item.state for item in job.runs] == ["done", "failed"]
+    assert job.state == "failed"
+
+
+def test_a_job_that_is_picked_up_again_keeps_the_end_of_its_time(tmp_path, ask):
+    left = LeftJob("j1", "here", "title", (ask("ok"),), stop_at=1_800_000_000.5)
+    Ledger(tmp_path).write(left)
+    assert Ledger(tmp_path).read() == ([left], [])

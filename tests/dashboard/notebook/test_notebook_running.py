@@ -30,6 +30,7 @@ SETTINGS = {
     "published overview": {},
     "published table": {"table": "8"},
     "ledger": {},
+    "sweep": {"group": "g1"},
     "foreign": {},
     "paired": {**RUNS, "by": "setting"},
     "cost parts": RUNS,
