@@ -12,6 +12,7 @@ from datastore.sweeps import group_readings, preparation_ms
 
 
 def sweep(source: Source, theme: Theme, given: Mapping[str, Any]) -> tuple[Block, ...]:
+    """Sentences and panels of the runs of one group."""
     group = given["group"]
     rows = source.matching(RunFilter(groups=(group,), warm_ups=False))
     info = sweep_info(rows, preparation_ms(source.store, group), group_readings(source.store, group))
