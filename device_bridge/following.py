@@ -5,15 +5,20 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from as2d_core.protocol import MAX_LINE_BYTES
 from device_bridge.adb.phone import AdbPhone
 from device_bridge.devices import Limits
 from device_bridge.errors import (
+    AdbServerDownError,
+    CommandTimeoutError,
     DeviceError,
     LeftRunningError,
     NoPermissionError,
+    OfflineError,
+    PhoneLostError,
+    PhoneNotFoundError,
     RunnerLostError,
     RunnerSilentError,
     RunnerStartError,
@@ -28,7 +33,18 @@ TICK_S = 0.2
 PROBE_S = 10.0
 REPEAT_CANCEL_S = 1.0
 RECONNECT = Retry(first_wait_s=0.05, longest_wait_s=2.0)
+AWAY = (
+    AdbServerDownError,
+    CommandTimeoutError,
+    NoPermissionError,
+    OfflineError,
+    PhoneLostError,
+    PhoneNotFoundError,
+    UnauthorizedError,
+)
+"""What is said about a phone that may come back."""
 Take = Callable[[bytes], bool]
+Result = TypeVar("Result")
 
 
 class Followed(Protocol):
@@ -38,6 +54,75 @@ class Followed(Protocol):
     phone: AdbPhone
     limits: Limits
     notice: str
+
+
+class Absence:
+    """A phone that is out of reach while something is to be done there: whoever waits is told, and not for ever."""
+
+    def __init__(
+        self, device: Followed, cancel: threading.Event, detached: threading.Event, meanwhile: str, hint: str
+    ) -> None:
+        """``meanwhile`` says, as a clause, what becomes of the run; ``hint`` what to do when it is given up."""
+        self._device, self._cancel, self._detached = device, cancel, detached
+        self._meanwhile, self._hint = meanwhile, hint
+        self._since: float | None = None
+
+    def noted(self, error: DeviceError) -> None:
+        """The phone was out of reach just now.
+
+        Raises:
+            RunnerLostError: for too long, or the run was cancelled.
+            LeftRunningError: this program is about to end.
+        """
+        name, limits, now = self._device.name, self._device.limits, time.monotonic()
+        if self._since is None:
+            self._since = now
+        away = now - self._since
+        self._device.notice = f"{name} is out of reach for {away:.0f} s; {self._meanwhile}. {error}"
+        if self._detached.is_set():
+            raise left_running(name)
+        longest = limits.away_s
+        if self._cancel.is_set():
+            longest = min(longest, limits.cancel_s + limits.terminate_s)
+        if away > longest:
+            raise RunnerLostError(f"{name} has been out of reach for {away:.0f} s ({error}).", self._hint)
+
+    def over(self) -> float | None:
+        """It is here; returns for how many seconds it was not, ``None`` when it was here all the time."""
+        if self._since is None:
+            return None
+        away, self._since = time.monotonic() - self._since, None
+        self._device.notice = ""
+        return away
+
+
+def when_in_reach(
+    call: Callable[[], Result], device: Followed, cancel: threading.Event, detached: threading.Event
+) -> Result:
+    """Do what begins a run, again while the phone is out of reach; ``call`` may be repeated at whatever point.
+
+    Raises:
+        As ``call`` and ``Absence.noted``.
+    """
+    absence = Absence(device, cancel, detached, "the run begins when it is back", "Connect it and try again.")
+    wait_s = RECONNECT.first_wait_s
+    while True:
+        try:
+            result = call()
+        except AWAY as error:
+            if cancel.is_set():
+                raise
+            absence.noted(error)
+        else:
+            absence.over()
+            return result
+        cancel.wait(wait_s)
+        wait_s = min(wait_s * 2, RECONNECT.longest_wait_s)
+
+
+def left_running(name: str) -> LeftRunningError:
+    """The error for a run that is left to the phone."""
+    return LeftRunningError(f"The run goes on on {name}.", "It is picked up when this program is started again.")
 
 
 class Follower:
@@ -61,7 +146,13 @@ class Follower:
         self._heard_any = False
         self._heard = self._probed = time.monotonic()
         self._deadline = self._heard + self._limits.request_s
-        self._away_since: float | None = None
+        self._absence = Absence(
+            device,
+            cancel,
+            detached,
+            "its run goes on",
+            "Connect it again; what runs there can be ended on the Devices page or with: as2d phone cancel",
+        )
         self._cancel_began: float | None = None
         self._cancel_said = 0.0
         self._terminated = False
@@ -89,7 +180,7 @@ class Follower:
             except DeviceError as error:
                 if not (error.retryable or isinstance(error, UnauthorizedError | NoPermissionError)):
                     raise
-                self._is_away(error)
+                self._absence.noted(error)
             self._buffer.clear()  # it is read again
             if self._cancel.is_set():
                 time.sleep(min(wait_s, TICK_S))
@@ -128,7 +219,7 @@ class Follower:
         """What is to be looked at again and again while the phone is there."""
         now = time.monotonic()
         if self._detached.is_set():
-            raise self._left()
+            raise left_running(self._device.name)
         if self._cancel.is_set():
             self._stop(now)
         limits = self._limits
@@ -164,7 +255,13 @@ class Follower:
         if self._cancel_began is None:
             self._cancel_began = now
         waited = now - self._cancel_began
-        if waited > self._limits.cancel_s + self._limits.terminate_s:
+        patience = self._limits.cancel_s + self._limits.terminate_s
+        if waited > patience + self._limits.cancel_s:
+            raise RunnerLostError(
+                f"The run on {self._device.name} was cancelled while its lines were still on their way.",
+                "What has arrived is kept.",
+            )
+        if waited > patience:
             self._session.signal("KILL")
             self._probe(lambda _: True)
         elif waited > self._limits.cancel_s:
@@ -177,36 +274,12 @@ class Follower:
                 self._session.say(json.dumps({"cancel": self._run_id}))
             self._cancel_said = now
 
-    def _is_away(self, error: DeviceError) -> None:
-        now = time.monotonic()
-        if self._away_since is None:
-            self._away_since = now
-        away = now - self._away_since
-        self._device.notice = f"{self._device.name} is out of reach for {away:.0f} s; its run goes on. {error}"
-        if self._detached.is_set():
-            raise self._left()
-        given_up = self._limits.away_s
-        if self._cancel.is_set():
-            given_up = min(given_up, self._limits.cancel_s + self._limits.terminate_s)
-        if away > given_up:
-            raise RunnerLostError(
-                f"{self._device.name} has been out of reach for {away:.0f} s ({error}).",
-                "Connect it again; what runs there can be ended on the Devices page or with: as2d phone cancel",
-            )
-
     def _is_here(self) -> None:
-        if self._away_since is not None:
-            away = time.monotonic() - self._away_since
+        away = self._absence.over()
+        if away is not None:
             self._heard += away
             self._deadline += away
-            self._away_since = None
             self._doubted = True
-            self._device.notice = ""
-
-    def _left(self) -> LeftRunningError:
-        return LeftRunningError(
-            f"The run goes on on {self._device.name}.", "It is picked up when this program is started again."
-        )
 
     def _ended(self, code: int | None) -> RunnerLostError | RunnerStartError:
         full = storage_problem(self._device.phone)

@@ -19,8 +19,9 @@ from device_bridge.errors import (
     LeftRunningError,
     PhoneBusyError,
     RunnerLostError,
+    TransferStoppedError,
 )
-from device_bridge.following import Follower, Take, quietly
+from device_bridge.following import Follower, Take, quietly, when_in_reach
 from device_bridge.plan import new_id
 from device_bridge.retrying import Retry
 from device_bridge.sessions import RunnerCommand, Session, end_session, find_run, find_sessions
@@ -84,7 +85,10 @@ class PhoneDevice:
         if self.phone.route is not None:
             self.phone.route.renew()
         self._keep_awake()
-        session = self._session_of(request, cancel)
+        try:
+            session = when_in_reach(lambda: self._session_of(request, cancel), self, cancel, self._detached)
+        finally:
+            self.notice = ""
         follower = Follower(self, session, self._offset, request.run_id, cancel, self._detached)
         try:
             follower.follow(take)
@@ -167,6 +171,7 @@ class PhoneDevice:
             self._tidy_up(self._session)  # it went by itself, or works otherwise than it is asked to
             self._session = None
         prepared = self._prepare(request, cancel)
+        _stop_if(cancel)
         if self._session is None:
             self._start(profile)
         session = self._session
@@ -216,6 +221,11 @@ class PhoneDevice:
         return replace(
             request, target=local(request.target), drafter=local(request.drafter), audio=local(request.audio)
         )
+
+
+def _stop_if(cancel: threading.Event) -> None:
+    if cancel.is_set():
+        raise TransferStoppedError("The run was stopped before it began.", "What is on the phone already stays there.")
 
 
 def _key(run_id: str) -> str:

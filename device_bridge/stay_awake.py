@@ -37,8 +37,11 @@ put_back() {
 _BEGIN = """
 mkdir -p "$1" || exit 1
 [ -f "$1/old" ] || { settings get global "$2" > "$1/old.part" && mv "$1/old.part" "$1/old"; } || exit 1
+old=$(cat "$1/old")
 : > "$1/lease"
 settings put global "$2" "$3" || exit 1
+# Whoever puts it back in this very moment removes the folder.
+[ -f "$1/old" ] || { mkdir -p "$1" && echo "$old" > "$1/old" && : > "$1/lease"; } || exit 1
 [ -f "$1/guard" ] && kill -0 "$(cat "$1/guard")" 2>/dev/null && exit 0
 setsid sh -c "$6" as2d-stay-awake "$1" "$2" "$4" "$5" < /dev/null > /dev/null 2>&1 &
 echo $! > "$1/guard"
@@ -52,6 +55,8 @@ help_itself() {
     [ -f "$file" ] && read -r pid rest < "$file" && kill -0 "$pid" 2>/dev/null && busy=1
   done
   age=$(( $(date +%s) - $(stat -c %Y "$1/lease" 2>/dev/null || echo 0) ))
+  # A lease from the future: the clock was set back, and nobody has renewed it since.
+  if [ "$age" -lt -5 ]; then age=$(( $3 + 1 )); fi
   if [ -z "$busy" ] && [ "$age" -gt "$3" ]; then put_back "$1" "$2"; fi
 }
 """

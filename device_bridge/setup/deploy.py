@@ -93,14 +93,19 @@ def place_package(
     return Placed(folder, package.archive_bytes, package.unpacked_bytes)
 
 
-def place_runtime(phone: AdbPhone, package: Package, progress: Progress = lambda _done, _total: None) -> Placed:
+def place_runtime(
+    phone: AdbPhone,
+    package: Package,
+    progress: Progress = lambda _done, _total: None,
+    cancel: threading.Event | None = None,
+) -> Placed:
     """Bring the runtime to its place. Raises as ``place_package``."""
-    return place_package(phone, package, runtime_folder(package.id), progress=progress)
+    return place_package(phone, package, runtime_folder(package.id), progress=progress, cancel=cancel)
 
 
-def place_core(phone: AdbPhone, package: Package) -> Placed:
+def place_core(phone: AdbPhone, package: Package, cancel: threading.Event | None = None) -> Placed:
     """Bring the package as2d_core to its place. Raises as ``place_package``."""
-    return place_package(phone, package, core_folder(package.id))
+    return place_package(phone, package, core_folder(package.id), cancel=cancel)
 
 
 def place_model(

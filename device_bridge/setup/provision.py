@@ -11,7 +11,7 @@ from as2d_core.records import ModelRef, Request
 from device_bridge.adb.phone import AdbPhone
 from device_bridge.adb.transfer import push_file
 from device_bridge.bundle.build import build_runtime
-from device_bridge.errors import TransferError
+from device_bridge.errors import TransferError, TransferStoppedError
 from device_bridge.sessions import RunnerCommand
 from device_bridge.setup.deploy import Say, place_core, place_model, place_runtime
 from device_bridge.setup.layout import AUDIO, HASH_DIGITS
@@ -28,29 +28,37 @@ class Provision:
     def __init__(self, phone: AdbPhone, cache: Path, say: Say = lambda _: None) -> None:
         """``cache`` is the folder of the bundles on this computer."""
         self._phone, self._cache, self._say = phone, cache, say
+        self._stopped = threading.Event()
+        """Set when the request that was prepared last is not to be run any more."""
 
     def runner(self) -> RunnerCommand:
         """How the runner of this program is started; it is placed when it is missing.
 
         Raises:
             BundleError, TransferError, DeviceError: it cannot be built or placed.
+            TransferStoppedError: the request that was prepared before was cancelled.
         """
-        wanted = wanted_now(self._cache, [])
-        runtime = wanted.runtime or build_runtime(self._cache, say=self._say)
-        self._say("Placing the runner on the phone")
-        there = place_runtime(self._phone, runtime).folder
-        return python_runner(there, place_core(self._phone, wanted.core).folder)
+        wanted, stopped = wanted_now(self._cache, []), self._stopped
+        runtime = wanted.runtime or build_runtime(self._cache, say=self._say_or_stop)
+        self._say_or_stop("Placing the runner on the phone")
+        there = place_runtime(self._phone, runtime, cancel=stopped).folder
+        return python_runner(there, place_core(self._phone, wanted.core, cancel=stopped).folder)
 
     def prepare(self, request: Request, cancel: threading.Event) -> Request:
         """The request with its models and audio on the phone.
+
+        Args:
+            cancel: once set, this and the placing of the runner for it end; what has arrived is kept.
 
         Raises:
             ModelError: a model folder cannot be used.
             TransferError, DeviceError: something cannot be placed.
         """
+        self._stopped = cancel
         drafter = None if request.drafter is None else self._model(request.drafter, cancel)
         target = self._model(request.target, cancel)
-        return replace(request, target=target, drafter=drafter, audio=replace(request.audio, path=self._audio(request)))
+        audio = self._audio(request, cancel)
+        return replace(request, target=target, drafter=drafter, audio=replace(request.audio, path=audio))
 
     def _model(self, model: ModelRef, cancel: threading.Event) -> ModelRef:
         if _is_there(model.path):
@@ -60,7 +68,12 @@ class Provision:
         placed = place_model(self._phone, info, cancel=cancel)
         return replace(model, path=placed.folder, name=model.name or info.name)
 
-    def _audio(self, request: Request) -> str:
+    def _say_or_stop(self, sentence: str) -> None:
+        if self._stopped.is_set():
+            raise TransferStoppedError("Bringing the runner to the phone was stopped.", "What has arrived is kept.")
+        self._say(sentence)
+
+    def _audio(self, request: Request, cancel: threading.Event) -> str:
         path = request.audio.path
         if _is_there(path):
             return path
@@ -71,7 +84,7 @@ class Provision:
         except OSError as error:
             raise TransferError(f"The audio {path} cannot be read ({error.strerror or error}).") from error
         remote = posixpath.join(AUDIO, digest[:HASH_DIGITS])  # a name that a person chose never gets there
-        push_file(self._phone, local, remote)
+        push_file(self._phone, local, remote, cancel=cancel)
         return remote
 
 

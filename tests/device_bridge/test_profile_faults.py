@@ -270,6 +270,7 @@ def test_what_the_sensors_show_during_a_run_is_recorded_and_the_run_ends_whole(m
     assert clock_drop([record.telemetry]) is not None
 
 
+@pytest.mark.soak
 def test_the_energy_of_a_run_in_which_the_phone_was_charged_is_not_available(manager, phone, ask_models):
     job = started(manager, phone, slow_run(ask_models), rounds=2)
     phone.fault("charging")
@@ -280,6 +281,7 @@ def test_the_energy_of_a_run_in_which_the_phone_was_charged_is_not_available(man
     assert (energy.joules, energy.reason) == (None, "n/a: charging")
 
 
+@pytest.mark.soak
 def test_a_phone_that_denies_its_sensors_in_a_run_is_asked_by_its_own_commands(manager, phone, ask_models):
     job = started(manager, phone, slow_run(ask_models), rounds=2)
     phone.fault("sysfs-denied")

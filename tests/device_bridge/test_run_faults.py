@@ -102,6 +102,7 @@ def test_a_phone_whose_storage_is_full_takes_no_run_and_says_so(manager, phone):
     assert_the_next_run_works(manager, phone)
 
 
+@pytest.mark.soak
 def test_a_warm_runner_on_a_full_phone_says_so_too(manager, phone):
     assert_the_next_run_works(manager, phone)
     phone.fault("disk-full")

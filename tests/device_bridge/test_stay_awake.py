@@ -74,3 +74,11 @@ def test_a_connection_puts_back_what_a_session_has_left_that_nobody_renews(phone
     phone.run(["touch", "-d", "@1000", f"{FOLDER}/lease"])
     put_back_left(phone)
     assert setting(phone) == "null"
+
+
+def test_a_clock_that_was_set_back_does_not_keep_a_phone_awake_for_ever(phone, monkeypatch):
+    monkeypatch.setattr(StayAwake, "_renew", lambda _: None)
+    StayAwake(phone).__enter__()
+    phone.run(["touch", "-d", f"@{int(time.time()) + 86_400}", f"{FOLDER}/lease"])
+    put_back_left(phone)
+    assert setting(phone) == "null"

@@ -1,0 +1,218 @@
+"""A job on a phone is cancelled at each of its stages: it ends soon, says so, and leaves nothing at work there."""
+
+import os
+import sys
+import threading
+import time
+import wave
+from pathlib import Path
+
+import pytest
+
+from as2d_core.models.demo_catalog import TARGET
+from as2d_core.protocol import read_run
+from as2d_core.records import AudioRef, ModelRef, Request
+from device_bridge.bundle import build
+from device_bridge.devices import Limits
+from device_bridge.jobs import JobManager
+from device_bridge.phones import PhoneDevice
+from device_bridge.plan import new_id
+from device_bridge.sessions import RunnerCommand, find_sessions
+from device_bridge.setup.layout import PHONE_ROOT
+from device_bridge.setup.provision import Provision
+
+ROOT = Path(__file__).parents[2]
+FAKE = Path(__file__).parent / "fake_runner.py"
+RUNNER = RunnerCommand([sys.executable, str(FAKE)], {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"})
+LIMITS = Limits(silence_s=90.0, request_s=300.0, cancel_s=1.0, terminate_s=1.0, idle_s=60.0, away_s=60.0)
+SOON_S = 45.0
+"""Everything that is cancelled here would take minutes otherwise."""
+SLOW = 1_500_000
+
+
+@pytest.fixture(scope="module")
+def rig(own_adb, tmp_path_factory):
+    from virtual_phones import Phones
+
+    phones = Phones(own_adb.server, tmp_path_factory.mktemp("cancelled"))
+    yield phones("k70", visible=[ROOT, sys.prefix, sys.base_prefix])
+    phones.close()
+
+
+@pytest.fixture
+def phone(rig):
+    rig.wait_ready().script('rm -rf "$1"', PHONE_ROOT)
+    yield rig
+    rig.fault("slow", bytes_per_s=0)
+
+
+@pytest.fixture(scope="module")
+def bundles(tmp_path_factory):
+    """A runner that is a large file."""
+    folder = tmp_path_factory.mktemp("runtime")
+    (folder / "bin").mkdir()
+    (folder / "bin/python").write_bytes(os.urandom(20_000_000))
+    cache = tmp_path_factory.mktemp("bundles")
+    package = build._keep(folder, cache, {"python": "here", "mnn": "here"}, tried=False, say=lambda _: None)
+    build._write(cache / build.CURRENT, {"id": package.id, "recipe": build._recipe()})
+    return cache
+
+
+@pytest.fixture
+def provision(phone, bundles):
+    """Places models, audio and the runner."""
+    return Provision(phone.phone, bundles)
+
+
+@pytest.fixture
+def start(phone, tmp_path):
+    """Starts a job over a phone whose link is slow from the beginning, or not."""
+    managers = []
+
+    def begin(request, *, runner=lambda: RUNNER, prepare=None, slow=False, limits=LIMITS):
+        device = PhoneDevice(phone.phone, "K70", runner, prepare or (lambda asked, _: asked), limits)
+        manager = JobManager(tmp_path / "incoming", [device])
+        managers.append(manager)
+        if slow:
+            phone.fault("slow", bytes_per_s=SLOW)
+        return manager.submit(phone.phone.id, [request])
+
+    yield begin
+    for manager in managers:
+        for job in manager.jobs():
+            job.cancel()
+            job.wait(60)
+        manager.close()
+
+
+def ask(what="ok", **fields):
+    fields.setdefault("audio", AudioRef("/data/a.wav"))
+    fields.setdefault("target", ModelRef("/data/t"))
+    return Request(new_id(), "target-only", instruction=what, **fields)
+
+
+def wait_for(condition):
+    ends = time.monotonic() + 60.0
+    while not condition():
+        assert time.monotonic() < ends
+        time.sleep(0.01)
+
+
+def assert_cancelled_soon(job, phone):
+    job.cancel()
+    assert job.wait(SOON_S)
+    assert job.state == "cancelled"
+    assert [run.state for run in job.runs] in (["cancelled"], ["skipped"])
+    phone.fault("slow", bytes_per_s=0)
+    assert [session for session in find_sessions(phone.wait_ready()) if session.busy] == []
+
+
+def on_its_way(phone, where):
+    """Whether bytes of a transfer have arrived in a folder of ours."""
+    return phone.phone.script('find "$1" -name "*.part*" -size +0 2> /dev/null | head -1', f"{PHONE_ROOT}/{where}").text
+
+
+def test_before_anything_was_done(start, phone):
+    job = start(ask("slow 100000"))
+    assert_cancelled_soon(job, phone)
+
+
+def test_while_a_model_is_sent(start, phone, provision):
+    job = start(ask(target=ModelRef(str(TARGET))), prepare=provision.prepare, slow=True)
+    wait_for(lambda: on_its_way(phone, "models"))
+    assert_cancelled_soon(job, phone)
+    assert "stopped" in job.runs[0].error
+    assert not job.runs[0].path.exists()
+
+
+def test_while_audio_is_sent(start, phone, provision, tmp_path):
+    sound = tmp_path / "a$(touch x) 'b'.wav"
+    with wave.open(str(sound), "wb") as file:
+        file.setparams((1, 2, 16_000, 0, "NONE", ""))
+        file.writeframes(bytes(range(256)) * 60_000)
+    job = start(ask(audio=AudioRef(str(sound))), prepare=provision.prepare, slow=True)
+    wait_for(lambda: on_its_way(phone, "audio"))
+    assert_cancelled_soon(job, phone)
+    assert "stopped" in job.runs[0].error
+
+
+def test_while_the_runner_itself_is_sent(start, phone, provision):
+    job = start(ask(), runner=provision.runner, prepare=provision.prepare, slow=True)
+    wait_for(lambda: on_its_way(phone, "inbox"))
+    assert_cancelled_soon(job, phone)
+    assert "stopped" in job.runs[0].error
+
+
+def test_while_the_runner_is_built_here(start, phone, monkeypatch, tmp_path):
+    begun = threading.Event()
+
+    def slow_build(cache, *, say, **_):
+        begun.set()
+        for number in range(600):
+            say(f"Fetching package {number}")
+            time.sleep(0.2)
+
+    monkeypatch.setattr("device_bridge.setup.provision.build_runtime", slow_build)
+    empty = Provision(phone.phone, tmp_path / "none")
+    job = start(ask(), runner=empty.runner, prepare=empty.prepare)
+    assert begun.wait(60)
+    assert_cancelled_soon(job, phone)
+
+
+def test_while_the_runner_starts_and_says_nothing(start, phone):
+    job = start(ask("deaf"))
+    wait_for(lambda: find_sessions(phone.phone))
+    assert_cancelled_soon(job, phone)
+    wait_for(lambda: find_sessions(phone.phone) == [])
+
+
+def test_while_it_decodes(start, phone):
+    job = start(ask("slow 100000"))
+    wait_for(lambda: (record := job.runs[0].record()) is not None and record.rounds)
+    assert_cancelled_soon(job, phone)
+    assert read_run(job.runs[0].path).status == "cancelled"
+
+
+def test_while_lines_of_a_run_that_has_ended_are_still_on_their_way(start, phone):
+    job = start(ask("flood 60000"), slow=True)
+    wait_for(lambda: job.runs[0].lines > 20)
+    wait_for(lambda: not any(session.busy for session in find_sessions(phone.phone)))
+    assert_cancelled_soon(job, phone)
+    record = read_run(job.runs[0].path)
+    assert record.status == "incomplete"
+    assert "on their way" in job.runs[0].error
+
+
+def test_while_the_phone_is_away(start, phone):
+    job = start(ask("slow 100000"))
+    wait_for(lambda: (record := job.runs[0].record()) is not None and record.rounds)
+    phone.fault("drop")
+    wait_for(lambda: "out of reach" in job.stage)
+    job.cancel()
+    assert job.wait(SOON_S)
+    phone.fault("plug")
+    assert (job.state, job.runs[0].record().status) == ("cancelled", "incomplete")
+
+
+def test_a_run_that_is_asked_for_while_the_phone_is_away_begins_when_it_is_back(start, phone):
+    phone.fault("drop")
+    job = start(ask("ok"))
+    wait_for(lambda: "the run begins when it is back" in job.stage)
+    phone.fault("plug")
+    assert job.wait(60)
+    assert (job.error, job.state) == (None, "done")
+
+
+def test_a_run_that_waits_for_a_phone_can_be_cancelled_and_does_not_wait_for_ever(start, phone):
+    phone.fault("drop")
+    job = start(ask("ok"))
+    wait_for(lambda: "out of reach" in job.stage)
+    job.cancel()
+    assert job.wait(SOON_S)
+    assert job.state == "cancelled"
+    job = start(ask("ok"), limits=Limits(away_s=0.5))
+    assert job.wait(SOON_S)
+    phone.fault("plug")
+    assert (job.state, job.runs[0].path.exists()) == ("failed", False)
+    assert "has been out of reach for" in job.error
+    assert "Connect it and try again." in job.error
