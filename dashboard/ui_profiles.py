@@ -260,7 +260,7 @@ def drift(workspace: Workspace, profile: Profile) -> None:
     if profile.kind != "measured":
         return
     st.subheader("Over time", anchor=False, help=HELP["drift"])
-    info = drift_info(profile_shelf.history(workspace.folders, profile))
+    info = drift_info(profile_shelf.history(workspace.folders, profile, ui_cache.profiles(workspace)))
     _figure(drift_figure(info, ui.theme()), "drift", profile)
     ui.sentence(info.sentence)
 

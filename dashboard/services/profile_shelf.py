@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from as2d_core.errors import As2dError, ProfileError
@@ -16,7 +17,7 @@ from dashboard.services.workspace import Workspace
 from datastore import notebooks, profile_bin
 from datastore.locations import Folders
 from datastore.profile_bin import ProfileFile
-from datastore.queries import RunFilter, count_runs, distinct, list_runs
+from datastore.profile_uses import calibrations, replays_named, runs_of_device
 from datastore.run_row import device_key
 
 MOST_BYTES = 20_000_000
@@ -59,16 +60,21 @@ def shelf_stamp(folders: Folders) -> tuple[tuple[str, int, int], ...]:
     return tuple(found)
 
 
-def history(folders: Folders, profile: Profile) -> list[Profile]:
+def history(folders: Folders, profile: Profile, items: Sequence[ShelfItem]) -> list[Profile]:
     """Everything that was measured on the device of a profile with the same models, oldest first; itself included.
 
     Published phones have no history.
+
+    Args:
+        folders: where earlier measurements lie.
+        profile: which device and models.
+        items: the shelf.
     """
     if profile.kind != "measured":
         return [profile]
     device, models = device_key(profile.device), _models(profile)
     found = {(profile.id, profile.created_at): profile}
-    for item in shelf(folders):
+    for item in items:
         if item.profile is not None and item.own:
             found.setdefault((item.id, item.profile.created_at), item.profile)
     for kept in profile_bin.earlier_profiles(folders):
@@ -105,23 +111,18 @@ class Uses:
 
 def uses(workspace: Workspace, profile: Profile) -> Uses:
     """Runs and notebooks that a profile stands behind."""
-    store, key, measured = workspace.store, None, 0
-    group = None
+    store, key, measured, group = workspace.store, None, 0, None
     if profile.kind == "measured":
         key = device_key(profile.device)
-        if key in distinct(store, "device"):
-            measured = count_runs(store, RunFilter(devices=(key,), operations=False))
-        if measured and "calibrate" in distinct(store, "method"):
-            rows = list_runs(store, RunFilter(devices=(key,), methods=("calibrate",)), limit=200)
-            group = next((row.group_id for row in rows if row.group_id and _begins(row.created_at, profile)), None)
-    rows = list_runs(store, RunFilter(text=f"-{profile.id}-"), limit=200)
-    replayed = [row.run_id for row in rows if row.label == "replayed" and f"-{profile.id}-" in row.run_id]
+        measured = runs_of_device(store, key)
+        group = next((name for name, when in calibrations(store, key) if _begins(when, profile)), None)
+    replayed = replays_named(store, f"-{profile.id}-")
     return Uses(key, measured, tuple(replayed), group, tuple(_notebooks(workspace, profile.id)))
 
 
-def _begins(created_at: Any, profile: Profile) -> bool:
+def _begins(created_at: datetime, profile: Profile) -> bool:
     """Whether a run began when the profile says that its first one did (both to the millisecond)."""
-    return created_at is not None and created_at.isoformat()[:23] == profile.created_at[:23]
+    return created_at.isoformat(timespec="milliseconds")[:23] == profile.created_at[:23]
 
 
 def _notebooks(workspace: Workspace, profile_id: str) -> list[tuple[str, str, int]]:

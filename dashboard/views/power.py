@@ -132,6 +132,7 @@ def power_figure(info: PowerInfo, theme: Theme) -> go.Figure:
             },
             hovertemplate=label(line.name, 30) + "<br>%{x:,.0f} ms: %{y:.3g} W<extra></extra>",
         )
+    highest = max((float(np.nanmax(line.watts)) for line in info.lines if np.isfinite(line.watts).any()), default=1.0)
     room = 0.15 * (info.window_ms[1] - info.window_ms[0])
     figure.update_layout(
         height=HEIGHT_PX,
@@ -141,7 +142,7 @@ def power_figure(info: PowerInfo, theme: Theme) -> go.Figure:
         margin={"l": 64, "r": 24, "t": 34, "b": 48},
         xaxis=axis(theme, "from the start of decoding (ms)", tickformat=",~r",
                    range=[info.window_ms[0] - room, info.window_ms[1] + room]),
-        yaxis=axis(theme, "power (W)", rangemode="tozero", tickformat=",~g"),
+        yaxis=axis(theme, "power (W)", range=[0, 1.15 * highest], tickformat=",~g"),
         annotations=[caption(theme, "request to rest", x=info.window_ms[0], y=1, yref="paper", xanchor="left",
                              yanchor="top")],
     )  # fmt: skip

@@ -46,8 +46,9 @@ def test_the_history_holds_replaced_measurements_of_the_same_device_and_models(w
     keep_profile(workspace, measured("2026-02-01T00:00:00+00:00", target_step_ms=50.0))
     keep_profile(workspace, measured("2026-01-15T00:00:00+00:00", id="x", device={"name": "Another"}))
     newest = shelf.load_profile(workspace.folders, "own")
-    assert [item.created_at[:7] for item in shelf.history(workspace.folders, newest)] == ["2026-01", "2026-02"]
-    assert shelf.history(workspace.folders, K70) == [K70]
+    items = shelf.shelf(workspace.folders)
+    assert [item.created_at[:7] for item in shelf.history(workspace.folders, newest, items)] == ["2026-01", "2026-02"]
+    assert shelf.history(workspace.folders, K70, items) == [K70]
 
 
 def test_uses_name_runs_of_the_device_replays_and_notebooks(workspace, tmp_path):
