@@ -71,6 +71,14 @@ class Shell:
                 raise lost("no exit code came")
             self._buffer += data
 
+    def say(self, data: bytes, deadline: Deadline) -> None:
+        """Write something to the command's stdin, which stays open.
+
+        Raises:
+            CommandTimeoutError, PhoneLostError: it could not be sent.
+        """
+        self._wire.send(_packet(_STDIN, data), deadline)
+
     def feed(self, chunks: Iterator[bytes], idle_s: float) -> tuple[bytes, bytes]:
         """Write ``chunks`` to the command's stdin, close it, and wait until the command has ended.
 
@@ -130,19 +138,19 @@ class Shell:
         return pending
 
     def _packets(self) -> Iterator[tuple[Kind, bytes]]:
-        start, buffer = 0, self._buffer
-        while len(buffer) - start >= 5:
-            kind, size = struct.unpack_from("<BI", buffer, start)
-            if len(buffer) - start < 5 + size:
-                break
-            data = bytes(buffer[start + 5 : start + 5 + size])
-            start += 5 + size
+        """What has come; each packet is taken out before it is handed on: whoever asks may stop at any."""
+        buffer = self._buffer
+        while len(buffer) >= 5:
+            kind, size = struct.unpack_from("<BI", buffer)
+            if len(buffer) < 5 + size:
+                return
+            data = bytes(buffer[5 : 5 + size])
+            del buffer[: 5 + size]
             if kind == _EXIT:
                 self.exit_code = data[0] if data else 255
-                break
+                return
             if kind in _KINDS:
                 yield _KINDS[kind], data
-        del buffer[:start]
 
 
 def _packet(kind: int, data: bytes) -> bytes:

@@ -95,11 +95,12 @@ def send_piece(
 
 def _data(chunk: bytes) -> bytes:
     """A chunk of any size in packets that the phone takes."""
-    out = bytearray()
-    for start in range(0, len(chunk), CHUNK_BYTES):
-        part = chunk[start : start + CHUNK_BYTES]
-        out += b"DATA" + struct.pack("<I", len(part)) + part
-    return bytes(out)
+    view = memoryview(chunk)
+    parts: list[bytes | memoryview] = []
+    for start in range(0, len(view), CHUNK_BYTES):
+        part = view[start : start + CHUNK_BYTES]
+        parts += (b"DATA" + struct.pack("<I", len(part)), part)
+    return b"".join(parts)
 
 
 def _answer(wire: Wire, idle_s: float) -> str | None:

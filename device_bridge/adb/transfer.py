@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from device_bridge.adb.commands import script
+from device_bridge.adb.joining import split
 from device_bridge.adb.phone import AdbPhone
 from device_bridge.adb.reasons import reason_of
-from device_bridge.adb.segments import append_segments, read_hashed, segment_bytes, split
+from device_bridge.adb.segments import append_segments, read_hashed, segment_bytes
 from device_bridge.errors import (
     CommandFailedError,
     IntegrityError,
