@@ -13,8 +13,9 @@ from datastore.queries import VIRTUAL_SUFFIX
 _QUERY = f"""
 SELECT device_key, coalesce(target_sha256, target_name, ''), method, CASE WHEN method = 'sd' THEN width END,
     (coalesce(audio_sha256, audio_path), view_start_s, view_end_s, instruction)::VARCHAR AS recording,
-    avg(committed_tokens), avg(elapsed_ms), count(*), max(created_at),
-    arg_max(coalesce(device_name, device_key), created_at), arg_max(coalesce(target_name, ''), created_at)
+    avg(committed_tokens), avg(elapsed_ms), count(*), max(coalesce(created_at, ingested_at)),
+    arg_max(coalesce(device_name, device_key), coalesce(created_at, ingested_at)),
+    arg_max(coalesce(target_name, ''), coalesce(created_at, ingested_at))
 FROM runs
 WHERE label = 'measured' AND status IN ('eos', 'capped') AND binned_at IS NULL AND NOT coalesce(warm_up, FALSE)
     AND method IN ({", ".join(f"'{method}'" for method in METHODS)}) AND NOT emulated

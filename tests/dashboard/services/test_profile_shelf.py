@@ -128,6 +128,13 @@ def test_measured_rates_pool_over_windows_that_all_methods_of_a_device_ran(works
     assert rate.tps["as2d"] > rate.tps["target-only"] > 0
 
 
+def test_runs_whose_time_is_not_known_are_pooled_too(workspace, tmp_path):
+    for run_id, how in {"a": {"method": "target-only"}, "b": {}}.items():
+        put(workspace.store, tmp_path, run_id, created_at=None, **how)
+    (rate,) = measured_rates(workspace)
+    assert rate.device
+
+
 def test_one_method_alone_is_no_comparison(workspace, tmp_path):
     assert measured_rates(workspace) == []
     put(workspace.store, tmp_path, "a", method="target-only")
