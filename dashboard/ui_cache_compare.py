@@ -5,15 +5,18 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from as2d_core.records import METHODS
 from dashboard.services.comparisons import ComparedRuns, committed_tokens, compared_runs, store_state
+from dashboard.services.runs import list_runs
 from dashboard.services.workspace import Workspace
-from dashboard.views.cost_parts import CostRow, cost_rows
+from dashboard.views.cost_parts import MOST_DRAWN, CostRow, cost_rows
 from dashboard.views.outputs_compare import OutputsInfo, differing, outputs_info
 from dashboard.views.over_time import OverTimeInfo, over_time_info
 from dashboard.views.paired import PairedInfo, paired_info
 from dashboard.views.run_groups import RunGroup, run_groups
+from dashboard.views.run_labels import run_label
 from dashboard.views.run_settings import SettingsInfo, settings_info
-from datastore.queries import RunFilter
+from datastore.queries import RunFilter, row_as_json
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +45,17 @@ def _rows(_workspace: Workspace, _where: RunFilter, key: str) -> ComparedRuns:  
     return compared_runs(_workspace.store, _where)
 
 
+def newest_labels(workspace: Workspace, limit: int) -> dict[str, str]:
+    """How the newest runs that decode are called in a list, by id."""
+    return _newest_labels(workspace, limit, f"{workspace.folders.root} {store_state(workspace.store)}")
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _newest_labels(_workspace: Workspace, limit: int, key: str) -> dict[str, str]:  # noqa: ARG001
+    found = list_runs(_workspace, RunFilter(methods=METHODS), limit=limit)
+    return {row.run_id: run_label(row_as_json(row) | {"created_at": row.created_at}) for row in found}
+
+
 def comparison(workspace: Workspace, runs: ComparedRuns, key: str, by: str, reference: str) -> Comparison:
     """The runs pooled and held against a reference."""
     return _comparison(workspace, runs, key, by, reference)
@@ -65,8 +79,8 @@ def _comparison(
         costs=cost_rows(groups),
         outputs=outputs_info(groups, paired.reference, tokens),
         over_time=over_time_info(run_groups(_runs.rows) if by != "setting" else groups),
-        differences=settings_info(groups),
-        settings=settings_info(groups, differences_only=False),
+        differences=settings_info(groups[:MOST_DRAWN]),
+        settings=settings_info(groups[:MOST_DRAWN], differences_only=False),
     )
 
 

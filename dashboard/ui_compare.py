@@ -8,7 +8,7 @@ from as2d_core.records import METHODS
 from dashboard import ui, ui_cache, ui_cache_compare, ui_export, ui_notebook, ui_state
 from dashboard.services import runs as run_service
 from dashboard.services.comparisons import MOST_COMPARED, ComparedRuns, newest_comparison
-from dashboard.services.runs import RunFilter, get_run, list_runs
+from dashboard.services.runs import RunFilter, get_run
 from dashboard.services.workspace import Workspace
 from dashboard.ui_cache_compare import Comparison
 from dashboard.views import numbers
@@ -77,10 +77,7 @@ def _filters(workspace: Workspace) -> RunFilter:
 
 
 def _by_name(workspace: Workspace) -> list[str]:
-    labels = {
-        row.run_id: run_label(row_as_json(row) | {"created_at": row.created_at})
-        for row in list_runs(workspace, RunFilter(methods=METHODS), limit=LISTED)
-    }
+    labels = dict(ui_cache_compare.newest_labels(workspace, LISTED))
     for name in ui_state.get("runs").split("\n"):
         if name and name not in labels:
             with ui.guarded():
@@ -162,7 +159,7 @@ def table(compared_: Comparison, said: str) -> None:
     shown = paired_table(compared_.paired)
     st.dataframe(shown, hide_index=True, height=min(ROW_PX * (len(shown) + 1) + 3, HIGHEST_PX))
     ui_export.table(
-        paired_frame(compared_.paired), "comparison", {"runs": said, "reference": compared_.paired.reference}
+        lambda: paired_frame(compared_.paired), "comparison", {"runs": said, "reference": compared_.paired.reference}
     )
 
 
@@ -182,6 +179,8 @@ def settings(compared_: Comparison) -> None:
         st.dataframe(shown, hide_index=True, height=ROW_PX * (len(shown) + 1) + 3)
     if info.sentence:
         ui.sentence(info.sentence)
+    if len(compared_.groups) > len(info.groups):
+        ui.sentence(f"The first {len(info.groups):,} of {len(compared_.groups):,} rows are laid side by side.")
 
 
 def outputs(workspace: Workspace, compared_: Comparison) -> None:

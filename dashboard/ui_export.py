@@ -1,6 +1,6 @@
 """How does a table of a page leave it? As CSV, Parquet or JSON, with the filters it was made with inside."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -12,17 +12,18 @@ from datastore.export import TABLE_FORMATS, table_file
 LABELS = {"csv": "CSV", "parquet": "Parquet", "json": "JSON"}
 
 
-def table(frame: pd.DataFrame, name: str, about: Mapping[str, Any]) -> None:
+def table(frame: pd.DataFrame | Callable[[], pd.DataFrame], name: str, about: Mapping[str, Any]) -> None:
     """Offer what is shown as files.
 
     Args:
-        frame: the rows.
+        frame: the rows, or what makes them when a file is asked for.
         name: of the file, without its suffix.
         about: what was chosen on the page; it is written into the file.
     """
 
     def data(kind: str) -> bytes:
-        return table_file(pa.Table.from_pandas(frame, preserve_index=False), name, about, kind).data
+        rows = frame() if callable(frame) else frame
+        return table_file(pa.Table.from_pandas(rows, preserve_index=False), name, about, kind).data
 
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         for kind, (mime, _) in TABLE_FORMATS.items():

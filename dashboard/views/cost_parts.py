@@ -15,6 +15,8 @@ from dashboard.views.theme import FONT_PX, Theme, axis, base_layout, caption, em
 PARTS = ("target alone", "both", "drafter alone", "neither")
 """V - O, O, D - O and H: together they are T."""
 ROW_PX = 36
+MOST_DRAWN = 24
+"""Bars of the figure; the table holds all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ def cost_table(rows: Sequence[CostRow]) -> pd.DataFrame:
 
 def cost_figure(rows: Sequence[CostRow], theme: Theme) -> go.Figure:
     """One stacked bar a setting."""
-    drawn = [row for row in rows if row.parts is not None]
+    drawn = [row for row in rows if row.parts is not None][:MOST_DRAWN]
     if not drawn:
         return go.Figure(layout=empty_layout(theme, "No finished run has an account of its time."))
     places = list(range(len(drawn)))[::-1]

@@ -17,7 +17,9 @@ from dashboard.views.text import label
 from dashboard.views.theme import FONT_PX, Theme, axis, base_layout, caption, empty_layout, faded, keep_look
 
 WINDOWS, REPETITIONS = "window", "repetition"
-MOST_DOTS = 400
+MOST_DOTS = 60
+MOST_DRAWN = 24
+"""Rows of a figure; the table holds all of them."""
 ROW_PX = 36
 
 
@@ -250,7 +252,10 @@ def paired_figure(info: PairedInfo, theme: Theme, about: str = "") -> go.Figure:
     """Gains of pooled TPS with their intervals, every window or repetition as a dot behind them."""
     if info.empty is not None:
         return go.Figure(layout=empty_layout(theme, label(info.empty, 160)))
-    drawn = [pair for pair in info.pairs if not pair.reference]
+    every = [pair for pair in info.pairs if not pair.reference]
+    drawn = every[:MOST_DRAWN]
+    if len(every) > MOST_DRAWN:
+        about = f"the first {MOST_DRAWN} of {len(every):,} rows; {about}"
     if not any(pair.units for pair in drawn):
         said = (
             "There is only the reference." if not drawn else f"Nothing else shares finished work with {info.reference}."

@@ -54,7 +54,8 @@ def settings_info(groups: Sequence[RunGroup], differences_only: bool = True) -> 
     rows, same = [], 0
     for name, read in FIELDS.items():
         values = [_joined([read(row) for row in group.rows]) for group in groups]
-        agreed = len(set(values)) <= 1 and not any(";" in value for value in values)
+        alone = len(groups) == 1 and any(";" in value for value in values)
+        agreed = len(set(values)) <= 1 and not alone
         same += agreed
         if not (agreed and differences_only):
             rows.append((name, tuple(values)))

@@ -11,7 +11,7 @@ from dashboard.views.theme import Theme, axis, base_layout, caption, empty_layou
 from dashboard.views.window_set import Floats, Timed, WindowSet
 
 MOST_CURVES = 9
-MOST_POINTS = 700
+MOST_POINTS = 200
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 ORACLE = "Oracle"
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from dashboard.views import numbers, text
 from dashboard.views.window_reasons import reason, signed
 from dashboard.views.window_set import Timed, WindowSet
 
-MOST_ROWS = 1_000
+MOST_ROWS = 300
 """Rows that a page shows; files hold all of them."""
 ALWAYS = ("Subset", "Task")
 """Columns that are shown even when they say the same everywhere."""
@@ -163,8 +164,10 @@ def _plain(value: str) -> str:
 
 def slower_table(shown: WindowSet, item: Timed, limit: int = 12) -> pd.DataFrame:
     """The windows that lose the most time against target-only, and where each lost it; text throughout."""
-    reasons = [found for at in range(len(shown)) if (found := reason(shown, item, at)) is not None]
-    worst = sorted((r for r in reasons if r.difference_ms > 0), key=lambda r: -r.difference_ms)[:limit]
+    alone = np.full(len(shown), np.nan) if shown.alone is None else shown.alone.time_ms
+    lost = item.time_ms - alone
+    order = [at for at in np.argsort(-lost, kind="stable").tolist() if lost[at] > 0]
+    worst = list(islice((found for at in order if (found := reason(shown, item, at)) is not None), limit))
     return pd.DataFrame(
         {
             "Window": [_plain(r.window) for r in worst],

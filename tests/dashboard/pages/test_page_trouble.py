@@ -7,7 +7,7 @@ import pytest
 
 from dashboard.services.workspace import close_workspace, user_folders
 
-PAGES = ("start", "request", "timeline", "budgets", "profiles", "published", "runs")
+PAGES = ("start", "request", "timeline", "budgets", "profiles", "published", "runs", "windows", "compare")
 HOLDER = (
     "import sys; from datastore.store import Store; s = Store.open(sys.argv[1]); print('open', flush=True); input()"
 )

@@ -5,6 +5,7 @@ from view_checks import check_figure, texts
 
 from as2d_core.replay.pooling import Bootstrap
 from dashboard.views.paired import (
+    MOST_DRAWN,
     REPETITIONS,
     default_reference,
     paired_figure,
@@ -141,3 +142,11 @@ def test_repeats_are_judged_when_there_are_enough_of_them():
     assert said["As²d b=7"].startswith("stable")
     assert said["SD K=5"].startswith("unstable: typical spread")
     assert paired([row("one")]).pairs[0].stability.startswith("n/a")
+
+
+def test_more_settings_than_a_figure_holds_are_counted_and_stay_in_the_table():
+    rows = [row("t", "target-only"), *(row(f"a{b}", budget=b) for b in range(1, 60))]
+    info = paired(rows)
+    body = check_figure(paired_figure(info, LIGHT))
+    assert f"the first {MOST_DRAWN} of 59 rows" in " ".join(texts(body))
+    assert len(paired_table(info)) == 60
