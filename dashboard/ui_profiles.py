@@ -280,10 +280,16 @@ def used(workspace: Workspace, profile: Profile) -> None:
     if found.replayed:
         ui.link(ui.RUNS, f"{numbers.counted(len(found.replayed), 'kept run')} replayed with it",
                 icon=":material/table_rows:", text=f"-{profile.id}-")  # fmt: skip
+    for item in found.frozen:
+        fixed = item.deployment.fixed
+        said = f"Frozen choice {fixed.drafter}, b = {fixed.budget}, on {fixed.corpus} ({item.path.name})"
+        ui.link(ui.BUDGETS, said, icon=":material/lock:", profile=profile.id, corpus=fixed.corpus)
+        if item.stale:
+            ui.sentence(item.stale)
     for notebook_id, title, cells in found.notebooks:
         label = f"Notebook {title}: {numbers.counted(cells, 'cell')}"
         ui.link(ui.NOTEBOOK, label, icon=":material/edit_note:", notebook=notebook_id)
-    if not (found.runs or found.replayed or found.notebooks or found.calibration_group):
+    if not (found.runs or found.replayed or found.notebooks or found.calibration_group or found.frozen):
         ui.sentence("Nothing in the store names it yet; Budgets and replays work with any profile.")
 
 

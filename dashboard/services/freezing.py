@@ -114,6 +114,17 @@ def frozen_choices(folders: Folders, profile: Profile, corpus: TrajectorySet) ->
     return sorted(found, key=lambda item: (item.deployment.created_at, item.path.name), reverse=True)
 
 
+def frozen_for(folders: Folders, profile: Profile) -> list[Frozen]:
+    """Every frozen choice that was made with a profile's id, on any windows; whether those changed is not told."""
+    costs, found = profile_sha256(profile), []
+    for path in deployments_folder(folders).glob(f"*{SUFFIX}"):
+        deployment = _read(path)
+        if deployment is not None and deployment.fixed.profile == profile.id:
+            stale = "" if deployment.profile_sha256 == costs else "The costs were measured anew since."
+            found.append(Frozen(path, deployment, stale, _judged_at(path)))
+    return sorted(found, key=lambda item: (item.deployment.created_at, item.path.name), reverse=True)
+
+
 def judge_frozen(frozen: Frozen, profile: Profile, corpus: TrajectorySet) -> Chosen:
     """How a frozen choice does on test windows; from now on it is written down that they were shown.
 

@@ -12,6 +12,7 @@ from as2d_core.profiles import catalogue
 from as2d_core.profiles.codec import profile_from_json, profile_to_json
 from as2d_core.profiles.profile import Profile
 from dashboard.notebook.cells import notebook_from_json
+from dashboard.services.freezing import Frozen, frozen_for
 from dashboard.services.profiles import keep_profile, load_profile, profile_ids
 from dashboard.services.workspace import Workspace
 from datastore import notebooks, profile_bin
@@ -105,6 +106,8 @@ class Uses:
     """Ids of kept runs that were replayed with its costs."""
     calibration_group: str | None
     """Group of the runs that it was fitted to, where they are still there."""
+    frozen: tuple[Frozen, ...]
+    """Choices that were frozen with its costs."""
     notebooks: tuple[tuple[str, str, int], ...]
     """Id, title and number of cells that name it."""
 
@@ -117,7 +120,8 @@ def uses(workspace: Workspace, profile: Profile) -> Uses:
         measured = runs_of_device(store, key)
         group = next((name for name, when in calibrations(store, key) if _begins(when, profile)), None)
     replayed = replays_named(store, f"-{profile.id}-")
-    return Uses(key, measured, tuple(replayed), group, tuple(_notebooks(workspace, profile.id)))
+    frozen = tuple(frozen_for(workspace.folders, profile))
+    return Uses(key, measured, tuple(replayed), group, frozen, tuple(_notebooks(workspace, profile.id)))
 
 
 def _begins(created_at: datetime, profile: Profile) -> bool:

@@ -16,7 +16,12 @@ from datastore.store import Store
 pytestmark = pytest.mark.browser
 
 GRAVE = {"serious", "critical"}
-STATES = {"start": "/", "timeline": "/timeline?corpus=demo&window=clean_00&profile=k70&b=7&round=3"}
+STATES = {
+    "start": "/",
+    "timeline": "/timeline?corpus=demo&window=clean_00&profile=k70&b=7&round=3",
+    "profiles": "/profiles?profile=k70&against=mi14",
+    "published": "/published?table=8",
+}
 """Addresses that show more of a page than its name alone."""
 STREAMLITS_OWN: dict[str, set[str]] = {}
 """Findings by page that only Streamlit can mend."""

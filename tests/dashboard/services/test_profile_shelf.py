@@ -8,8 +8,10 @@ from page_samples import put
 
 from as2d_core.errors import ProfileError
 from as2d_core.profiles import load_profile
+from as2d_core.replay.trajectories import load_corpus
 from dashboard.notebook.cells import figure_cell
 from dashboard.services import profile_shelf as shelf
+from dashboard.services.freezing import choose_pairs, freeze
 from dashboard.services.measured_rates import measured_rates
 from dashboard.services.notebooks import add_cells
 from dashboard.services.profiles import keep_profile
@@ -61,6 +63,16 @@ def test_uses_name_runs_of_the_device_replays_and_notebooks(workspace, tmp_path)
     assert found.runs == 1
     assert found.replayed == ("replay-demo-clean_00-own-as2d",)
     assert [(title, cells) for _, title, cells in found.notebooks] == [("Sent figures", 1)]
+
+
+def test_uses_name_frozen_choices_and_whether_their_costs_are_still_these(workspace):
+    keep_profile(workspace, OWN)
+    freeze(workspace.folders, choose_pairs(OWN, load_corpus("demo"), [7], by_hand=True), by_hand=True)
+    (found,) = shelf.uses(workspace, OWN).frozen
+    assert (found.deployment.fixed.budget, found.deployment.fixed.corpus, found.stale) == (7, "demo", "")
+    (again,) = shelf.uses(workspace, replace(OWN, loop_ms=1.0)).frozen
+    assert again.stale == "The costs were measured anew since."
+    assert shelf.uses(workspace, K70).frozen == ()
 
 
 def test_a_published_phone_that_nothing_names_has_no_uses(workspace):
