@@ -75,7 +75,7 @@ def ask(workspace: Workspace) -> None:
 
 def _details(workspace: Workspace, kind: str, base: RunForm) -> SweepForm:
     methods = ui_state.one_of(
-        st.segmented_control, f"by-{kind}", "Methods", _CHOICES[kind], _FIRST[kind], write=",".join, format_func=_by
+        st.selectbox, f"by-{kind}", "Methods", _CHOICES[kind], _FIRST[kind], write=",".join, format_func=_by
     )
     form = SweepForm(kind, base, methods)
     if kind == SUSTAINED:
@@ -184,6 +184,8 @@ def _progress(workspace: Workspace, sweep: Sweep) -> None:
         if sweep.job is not None:
             detail = progress_info(sweep.job).sentence.partition(", ")[2] if sweep.plan.minutes is None else ""
             ui.sentence(f"Running: {said}{'; now ' + detail if detail else '.'}", muted=False)
+            if sweep.job.notice:
+                ui.sentence(sweep.job.notice)
             stop = sweep.job.cancelling.is_set()
             st.button("Stop", icon=":material/stop:", on_click=sweep.job.cancel, disabled=stop, key="stop-sweep")
         elif sweep.complete:

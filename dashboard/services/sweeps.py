@@ -326,7 +326,7 @@ def _title(form: SweepForm, request: Request, turns: int) -> str:
     where = request.audio.window_id or "a recording"
     if form.kind == SUSTAINED:
         length = f"{form.minutes:g} min" if form.minutes is not None else f"{turns} times"
-        return f"{where}, again and again for {length}"
+        return f"{where} again and again, {length}"
     what = "blocks" if form.kind == BLOCKS else "positions"
     return f"{turns} {what} of {form.length_s:g} s of {where}"
 

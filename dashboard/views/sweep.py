@@ -119,9 +119,9 @@ def _traces(panel: _Panel, info: SweepInfo, theme: Theme, suffix: str, *, first:
                 mode="markers" if trailing else "lines+markers",
                 line={"color": colour, "width": thick},
                 marker={
-                    "size": 4 if steady else 7,
+                    "size": 5 if steady else 7,
                     "color": colour,
-                    "opacity": 0.55 if trailing else 1,
+                    "opacity": 0.7 if trailing else 1,
                     "symbol": SYMBOLS.get(item.method, "cross"),
                 },
                 customdata=list(item.run_ids),
