@@ -142,7 +142,7 @@ def test_measured_rates_pool_over_windows_that_all_methods_of_a_device_ran(works
 
 def test_runs_whose_time_is_not_known_are_pooled_too(workspace, tmp_path):
     for run_id, how in {"a": {"method": "target-only"}, "b": {}}.items():
-        put(workspace.store, tmp_path, run_id, created_at=None, **how)
+        put(workspace.store, tmp_path, run_id, created_at="unknown", **how)
     (rate,) = measured_rates(workspace)
     assert rate.device
 
