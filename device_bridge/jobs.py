@@ -268,12 +268,23 @@ class JobManager:
             else:
                 fine = ("done",) if timely or losses >= LOSSES_IN_A_ROW or over else ("done", "skipped")
                 job.state = "done" if all(run.state in fine for run in job.runs) else "failed"
-            if not left:
+            try:
+                self._let_go(job, device, left=left)
+            finally:  # whatever happens here, the device is free for the next job
+                with self._lock:
+                    del self._active[job.device_id]
+                job.over.set()
+
+    def _let_go(self, job: Job, device: Device, *, left: bool) -> None:
+        if not left:
+            try:
                 self._ledger.remove(job.id)
+            except OSError as problem:
+                job.warnings.append(f"The job may be picked up again after a restart, although it has ended: {problem}")
+        try:
             device.rest()
-            with self._lock:
-                del self._active[job.device_id]
-            job.over.set()
+        except Exception as problem:  # noqa: BLE001 - the job has ended, and so it must be said
+            job.warnings.append(f"{job.device_name} was not left as it should be: {problem}")
 
     def _note(self, job: Job, device: Device, note: LeftJob) -> None:
         """Write down how far a job is that would go on without us."""
@@ -281,7 +292,9 @@ class JobManager:
             try:
                 self._ledger.write(note)
             except OSError as problem:
-                job.warnings.append(f"The job cannot be picked up after a restart: {problem}")
+                warning = f"The job cannot be picked up after a restart: {problem}"
+                if warning not in job.warnings:
+                    job.warnings.append(warning)
 
     def _run(self, job: Job, device: Device, run: LiveRun) -> bool:
         """Run one request to its end, good or bad; returns whether the runner was lost over it."""
@@ -313,7 +326,7 @@ class JobManager:
             error = record.end.error
         status = "incomplete" if record is None else record.status
         run.error = error
-        if run.path.exists() and record is not None:
+        if record is not None:
             self._hand_on(job, run)
         if status in ("eos", "capped") and error is None:
             run.state = "done"
@@ -323,6 +336,9 @@ class JobManager:
         return lost
 
     def _hand_on(self, job: Job, run: LiveRun) -> None:
+        if not run.path.exists():
+            job.warnings.append(f"The stream {run.path} was not taken over: it is not there any more.")
+            return
         try:
             self._on_stream(run.path)
         except Exception as problem:  # noqa: BLE001 - whoever listens must not end the job; the file is kept

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,11 +55,20 @@ class Ledger:
         })  # fmt: skip
         self._folder.mkdir(parents=True, exist_ok=True)
         part = self._path(job.job_id).with_suffix(".part")
-        part.write_text(text, encoding="utf-8")
-        part.replace(self._path(job.job_id))
+        try:
+            part.write_text(text, encoding="utf-8")
+            part.replace(self._path(job.job_id))
+        except OSError:
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
+            raise
 
     def remove(self, job_id: str) -> None:
-        """The job has ended."""
+        """The job has ended.
+
+        Raises:
+            OSError: the note cannot be removed.
+        """
         self._path(job_id).unlink(missing_ok=True)
 
     def read(self) -> tuple[list[LeftJob], list[str]]:

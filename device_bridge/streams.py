@@ -119,7 +119,8 @@ class LiveRun:
         if file is None:
             return
         with self._lock:
-            self._builder.finish()
+            if self._builder.lines:  # there are none when the first line could not be written
+                self._builder.finish()
         try:
             with self._writing():
                 file.flush()
@@ -127,6 +128,9 @@ class LiveRun:
         finally:
             with suppress(OSError):
                 file.close()
+            if not self._builder.lines:
+                with suppress(OSError):
+                    self.path.unlink()  # an empty file is no run
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
