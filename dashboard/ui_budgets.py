@@ -36,6 +36,7 @@ FIRST_PROFILE, FIRST_CORPUS = "k70", "demo"
 ALL_DRAFTERS = "all"
 NEW = "new"
 """In place of a frozen choice: the one that is selected on the page."""
+MOST_CELLS_AT_ONCE = 6_000
 _TEST_SHOWN = "test-windows-shown"
 FACTORS = (0.25, 0.33, 0.5, 0.67, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 4.0)
 
@@ -273,6 +274,15 @@ def pick_cell(info: WindowsInfo, report: BudgetReport) -> Callable[[ui.Point], N
             ui_state.put(window=report.grid.windows[int(found[0])], cell=int(found[1]), drafter=info.drafter)
 
     return act
+
+
+def map_follows(found: Compared) -> bool:
+    """Whether the map is drawn; with very many cells it follows the sliders only when somebody asks for it."""
+    cells = len(found.shown.grid.windows) * len(found.shown.grid.budgets)
+    if not found.assumed or cells <= MOST_CELLS_AT_ONCE:
+        return True
+    ui.sentence(f"A map of {numbers.counted(cells, 'cell')} takes longer than the curve above it.")
+    return ui_state.flag("map", "Let the map follow the sliders, too")
 
 
 def map_columns(report: BudgetReport) -> tuple[Any, Any]:

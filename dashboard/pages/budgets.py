@@ -36,14 +36,15 @@ def compared() -> None:
     ui_freeze.steps(workspace, asked, found, pair)
 
     st.subheader("Where a budget loses", anchor=False, help=HELP["budget map"])
-    overview, details = ui_budgets.map_columns(report)
-    with overview:
-        windows = windows_info(report.grid, pair.drafter, pair.budget)
-        figure = windows_figure(windows, theme, pair.budget)
-        ui.chart(figure, "windows", config=STRIP_CONFIG, on_click=ui_budgets.pick_cell(windows, report))
-        ui_budgets.send_button(workspace, report, pair, "budget map")
-    with details:
-        ui_budgets.window_details(workspace, report, pair)
+    if ui_budgets.map_follows(found):
+        overview, details = ui_budgets.map_columns(report)
+        with overview:
+            windows = windows_info(report.grid, pair.drafter, pair.budget)
+            figure = windows_figure(windows, theme, pair.budget)
+            ui.chart(figure, "windows", config=STRIP_CONFIG, on_click=ui_budgets.pick_cell(windows, report))
+            ui_budgets.send_button(workspace, report, pair, "budget map")
+        with details:
+            ui_budgets.window_details(workspace, report, pair)
 
     st.subheader("All numbers", anchor=False)
     st.dataframe(

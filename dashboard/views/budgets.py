@@ -249,7 +249,7 @@ def _labels(info: BudgetsInfo, theme: Theme, low: float, high: float) -> list[di
     above = {"xref": "paper", "yref": "paper", "xanchor": "left", "y": 1, "yanchor": "bottom", "yshift": 6}
     if any(row.extrapolated for s in info.series for row in s.rows):
         out.append(caption(theme, "hollow: extrapolated width", x=0, **above))
-    loss = f"<span style='color:{theme.role('rejected')}'><b>×</b> their median loss (%)</span>"
-    said = f"slower than target-only: <b>●</b> windows (%), {loss}"
-    out.append(caption(theme, said, x=SECOND, xshift=-40, **above))
+    loss = f"<span style='color:{theme.role('rejected')}'><b>×</b> median loss</span>"
+    said = f"slower windows (%): <b>●</b> share, {loss}"
+    out.append(caption(theme, said, **{**above, "x": 1, "xanchor": "right"}))
     return out
