@@ -121,8 +121,7 @@ def compared(asked: Asked) -> Compared:
     """What was asked for, replayed; sliders replay the windows that are shown, and nothing else."""
     draft, verify = _factors()
     profile, corpus, split, drafter = asked.profile, asked.corpus, asked.split, asked.drafter
-    if any(window.split == "test" for window in corpus.windows) and split in ("test", ALL_WINDOWS):
-        st.session_state.setdefault(_TEST_SHOWN, set()).add((corpus.id, corpus.created_at))
+    note_shown(corpus, split)
     with ui.guarded():
         measured = ui_cache.budgets(profile, corpus, split, drafter)
         off = draft == verify == 1.0
@@ -138,6 +137,12 @@ def compared(asked: Asked) -> Compared:
                 problem = str(error)
         return Compared(shown, measured, among, choice, problem)
     return st.stop()
+
+
+def note_shown(corpus: TrajectorySet, split: str) -> None:
+    """Remember that this visitor has seen how budgets do on test windows, if that is what is shown."""
+    if any(window.split == "test" for window in corpus.windows) and split in ("test", ALL_WINDOWS):
+        st.session_state.setdefault(_TEST_SHOWN, set()).add((corpus.id, corpus.created_at))
 
 
 def test_shown(corpus: TrajectorySet) -> bool:

@@ -1,7 +1,7 @@
 """Which windows does the Windows page show, under which settings, and which one is open? The query string says it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,15 @@ from as2d_core.errors import As2dError
 from as2d_core.models.demo_catalog import demo_windows
 from as2d_core.profiles.profile import Profile
 from as2d_core.replay.windows import TrajectorySet
-from dashboard import ui, ui_cache, ui_cache_windows, ui_export, ui_notebook, ui_state
-from dashboard.services.budgets import list_corpora, open_corpus
+from dashboard import ui, ui_budgets, ui_cache, ui_cache_windows, ui_export, ui_notebook, ui_state
+from dashboard.services.budgets import (
+    ALL_WINDOWS,
+    SHOWN,
+    list_corpora,
+    open_corpus,
+    splits_of,
+    windows_first_shown,
+)
 from dashboard.services.devices import find_device
 from dashboard.services.profiles import load_profile, measured_profile, profile_ids
 from dashboard.services.replays import window_audio
@@ -22,6 +29,7 @@ from dashboard.services.runs import get_run
 from dashboard.services.window_sets import SD_MEAN, Place, places
 from dashboard.services.workspace import Workspace
 from dashboard.views import numbers
+from dashboard.views.figure_help import HELP
 from dashboard.views.heading import badge_html, heading_html, heading_info
 from dashboard.views.run_labels import profile_label
 from dashboard.views.timeline import timeline_figure
@@ -36,7 +44,7 @@ FIRST_PROFILE, FIRST_CORPUS = "k70", "demo"
 WIDTHS = (SD_MEAN, 5, 6, 7, 8)
 ROW_PX, HIGHEST_PX = 35, 458
 MOST_BUTTONS = 4
-FILTERS = ("subset", "task", "language", "split", "find", "least", "most", "slower")
+FILTERS = ("subset", "task", "language", "find", "least", "most", "slower")
 
 
 @dataclass(frozen=True)
@@ -75,7 +83,7 @@ def _recorded(workspace: Workspace) -> Shown:
         format_func=lambda key: profile_label(profiles[key]),
     )  # fmt: skip
     corpus, profile = open_corpus(workspace.folders, corpus_id), profiles[name]
-    report = ui_cache.budgets(profile, corpus, "all", None, 1.0, 1.0)
+    report = ui_cache.budgets(profile, corpus, "all", None)
     drafter = report.grid.drafters[0]
     if len(report.grid.drafters) > 1:
         drafter = ui_state.one_of(st.selectbox, "drafter", "Drafter", report.grid.drafters, drafter, width=170)
@@ -87,8 +95,21 @@ def _recorded(workspace: Workspace) -> Shown:
         st.selectbox, "sd", "SD K", WIDTHS, SD_MEAN, width=120,
         format_func=lambda k: "mean 5 to 8" if k == SD_MEAN else str(k),
     )  # fmt: skip
+    split = ui_state.one_of(
+        st.segmented_control, "split", "Split", SHOWN, windows_first_shown(corpus), help=HELP["splits"],
+        format_func=lambda key: {"development": "devel.", "validation": "valid."}.get(key, key),
+    )  # fmt: skip
+    ui_budgets.note_shown(corpus, split)
     settings = {"profile": name, "corpus": corpus_id, "drafter": drafter, "budget": budget, "width": width or None}
     whole = ui_cache_windows.replayed_windows(profile, corpus, report.grid, drafter, budget, width)
+    part = Wanted() if split == ALL_WINDOWS else Wanted(splits=splits_of(split))
+    said = "" if split == ALL_WINDOWS else f", {' and '.join(splits_of(split))} windows"
+    whole = replace(filtered(whole, part, ""), title=f"{whole.title}{said}")
+    if len(whole) == 0:
+        ui.box("empty", f"The set {corpus.id} has no {split} windows.")
+        st.button("Show all of its windows", on_click=ui_state.put, kwargs={"split": ALL_WINDOWS})
+        st.stop()
+    settings["split"] = "" if split == ALL_WINDOWS else ", ".join(splits_of(split))
     pair = (profile, corpus, budget, drafter)
     return Shown(whole, settings, "windows", lambda window: _recorded_window(workspace, pair, window))
 
@@ -129,7 +150,6 @@ def wanted(whole: WindowSet) -> Wanted:
         "subset": ("Subset", whole.subsets),
         "task": ("Task", whole.tasks),
         "language": ("Language", whole.languages),
-        "split": ("Split", whole.splits),
     }
     picked: dict[str, tuple[str, ...]] = {}
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -142,8 +162,8 @@ def wanted(whole: WindowSet) -> Wanted:
         most = _seconds("most", "At most (s)", "Longest audio that is looked at; 0: any.")
         slower = ui_state.flag("slower", "Only slower ones")
     length = (least, most or ANY_LENGTH[1])
-    names = [picked.get(key, ()) for key in many]
-    return Wanted(*names, text=text, length_s=length if length != (0.0, ANY_LENGTH[1]) else ANY_LENGTH,
+    names = {f"{key}s": picked.get(key, ()) for key in many}
+    return Wanted(**names, text=text, length_s=length if length != (0.0, ANY_LENGTH[1]) else ANY_LENGTH,
                   slower_only=slower)  # fmt: skip
 
 
@@ -278,7 +298,6 @@ def send_button(workspace: Workspace, shown: Shown, asked: Wanted, name: str, pa
         "setting": name,
         "subset": ", ".join(asked.subsets),
         "task": ", ".join(asked.tasks),
-        "split": ", ".join(asked.splits),
         "least_s": low or None,
         "most_s": high if high < ANY_LENGTH[1] else None,
         "part": part,

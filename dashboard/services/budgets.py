@@ -72,6 +72,11 @@ def windows_first_shown(corpus: TrajectorySet) -> str:
     return CHOICE_WINDOWS if splits.issuperset(_CHOICE_SPLITS) else ALL_WINDOWS
 
 
+def splits_of(shown: str) -> tuple[str, ...]:
+    """The splits behind one of ``SHOWN``."""
+    return {CHOICE_WINDOWS: _CHOICE_SPLITS, ALL_WINDOWS: SPLITS}.get(shown, (shown,))
+
+
 def open_corpus(folders: Folders, name: str) -> TrajectorySet:
     """A trajectory set by its id, or by the path of its file.
 
