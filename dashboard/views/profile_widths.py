@@ -185,14 +185,17 @@ def _calls(kind: type, line: WidthLine, own: list[tuple[WidthPoint, int, float]]
 def _line(line: WidthLine, theme: Theme) -> go.Scatter:
     name, role, symbol, shift = _LINES[line.field]
     colour = theme.role(role)
+    # A width without a cost breaks the line: nothing is known there.
+    found = {p.width: p for p in line.points}
+    points = [found.get(width) for width in range(min(found, default=1), max(found, default=0) + 1)]
     return go.Scatter(
         name=name,
-        x=[p.width + shift for p in line.points],
-        y=[p.value_ms for p in line.points],
+        x=[width + shift for width, _ in enumerate(points, min(found, default=1))],
+        y=[None if p is None else p.value_ms for p in points],
         error_y={
             "type": "data",
-            "array": [p.sd_ms or 0.0 for p in line.points],
-            "arrayminus": [min(p.sd_ms or 0.0, p.value_ms) for p in line.points],
+            "array": [0.0 if p is None else p.sd_ms or 0.0 for p in points],
+            "arrayminus": [0.0 if p is None else min(p.sd_ms or 0.0, p.value_ms) for p in points],
             "color": colour,
             "thickness": 1.2,
             "width": 3,
@@ -202,10 +205,10 @@ def _line(line: WidthLine, theme: Theme) -> go.Scatter:
         marker={
             "size": 8,
             "symbol": symbol,
-            "color": [colour if p.firm else theme.background for p in line.points],
+            "color": [colour if p is not None and p.firm else theme.background for p in points],
             "line": {"color": colour, "width": 1.5},
         },
-        hovertext=[_hover(name, p) for p in line.points],
+        hovertext=["" if p is None else _hover(name, p) for p in points],
         hoverinfo="text",
     )
 
@@ -261,7 +264,7 @@ def _marks(info: WidthsInfo, theme: Theme) -> list[dict[str, object]]:
     out = [caption(theme, numbers.NA, x=k, **above) for k in _without(info)]
     if info.failed_width is not None:
         out.append(
-            caption(theme, f"K = {info.failed_width} failed", x=info.failed_width, xanchor="right", xshift=-8, **above)
+            caption(theme, f"K = {info.failed_width} failed", x=info.failed_width - 0.5, xanchor="right", **above)
         )
     if any(not p.firm for line in info.lines for p in line.points):
         right = {"xref": "paper", "x": 1, "xanchor": "right", "yref": "paper", "y": 1, "yanchor": "bottom", "yshift": 8}

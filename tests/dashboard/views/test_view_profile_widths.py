@@ -115,6 +115,13 @@ def test_a_failed_width_and_one_without_a_cost_are_marked(measured):
     assert info.notes[-1] == "K = 4 failed: out of <memory>."
 
 
+def test_the_line_breaks_at_a_width_without_a_cost(measured):
+    figure = widths_figure(widths_info(replace(measured, verify_idle_ms={1: 10.0, 3: 14.0}, spread={})), LIGHT)
+    alone = next(trace for trace in figure.data if trace.name == "alone")
+    assert list(alone.y) == [10.0, None, 14.0]
+    assert alone.marker.color[0] == LIGHT.role("target")
+
+
 def test_a_reason_with_markup_is_never_markup_in_a_figure(measured):
     hostile = replace(
         measured, provenance={"verify_idle_ms.1": Provenance("measured", "<img src=x onerror=alert(1)> $x$")}
