@@ -37,6 +37,7 @@ from dashboard import (
     cli_store,
     cli_sweep,
     cli_validate,
+    cli_windows,
 )
 from dashboard.cli_output import Answer, plain, visible
 from dashboard.services.workspace import close_workspace
@@ -46,6 +47,7 @@ COMMANDS = (
     cli_sweep,
     cli_runs,
     cli_report,
+    cli_windows,
     cli_validate,
     cli_budgets,
     cli_oracle,

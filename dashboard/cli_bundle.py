@@ -4,15 +4,20 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from dashboard.cli_output import Answer, Progress, command
+from dashboard.cli_output import Answer, Progress, command, command_group
 from dashboard.services.workspace import user_folders
 from device_bridge.bundle.build import build_runtime, current_runtime, export, pack_core
 
 
 def register(commands: Any) -> None:
     """Add the group."""
-    parser = commands.add_parser("bundle", help="the self-contained Python that runs on phones: build")
-    actions = parser.add_subparsers(title="actions", required=True, metavar="ACTION")
+    actions = command_group(
+        commands,
+        "bundle",
+        "the self-contained Python that runs on phones: build",
+        "as2d bundle build",
+        "The self-contained Python that runs on phones.",
+    )
     build = command(
         actions,
         "build",

@@ -4,15 +4,20 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from dashboard.cli_output import Answer, command, number, table
+from dashboard.cli_output import Answer, command, command_group, number, table
 from dashboard.services.models import ModelEntry, add_model, check_model, list_models, remove_model, resolve_model
 from dashboard.services.workspace import user_folders
 
 
 def register(commands: Any) -> None:
     """Add the group."""
-    parser = commands.add_parser("models", help="models that can be chosen: list, add, check, remove")
-    actions = parser.add_subparsers(title="actions", required=True, metavar="ACTION")
+    actions = command_group(
+        commands,
+        "models",
+        "models that can be chosen: list, add, check, remove",
+        "as2d models add ~/models/asr-mnn",
+        "Models that can be chosen as target or drafter: the bundled pair, and MNN model folders of your own.",
+    )
     command(actions, "list", "list the models", "as2d models list").set_defaults(command=models_list)
     parser = command(actions, "add", "try a model folder and keep it in the list", "as2d models add ~/models/asr-mnn")
     parser.add_argument("folder", metavar="FOLDER", type=Path)

@@ -47,6 +47,18 @@ def command(
     return parser
 
 
+def command_group(commands: Any, name: str, summary: str, example: str, description: str) -> Any:
+    """Add a command that has actions, with what it is about and an example in its help; returns its actions."""
+    parser = commands.add_parser(
+        name,
+        help=summary,
+        description=description,
+        epilog=f"example:\n  {example}\n\nas2d {name} ACTION --help says what an action takes.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    return parser.add_subparsers(title="actions", required=True, metavar="ACTION")
+
+
 def plain(value: Any) -> Any:
     """A value as JSON can hold it: what is not a number is null, never 0."""
     if is_dataclass(value) and not isinstance(value, type):

@@ -6,7 +6,7 @@ from typing import Any
 
 from as2d_core.errors import ModelError
 from dashboard import cli_phone_profile, cli_phone_run, cli_phone_sessions, cli_phone_virtual
-from dashboard.cli_output import Answer, Progress, command
+from dashboard.cli_output import Answer, Progress, command, command_group
 from dashboard.services.phones import (
     clean_phone,
     meant_phone,
@@ -27,8 +27,13 @@ MARKS = {State.OK: "✓", State.WRONG: "✗", State.NOT_TRIED: "·"}
 
 def register(commands: Any) -> None:
     """Add the group."""
-    parser = commands.add_parser("phone", help="a phone over adb: setup, doctor, profile, run, sessions, virtual")
-    actions = parser.add_subparsers(title="actions", required=True, metavar="ACTION")
+    actions = command_group(
+        commands,
+        "phone",
+        "a phone over adb: setup, doctor, profile, run, sessions, virtual",
+        "as2d phone doctor",
+        "A phone that is connected over adb: set it up, examine it, profile it, run on it.",
+    )
     setup = command(actions, "setup", "bring everything that is missing to a phone and try it", "as2d phone setup")
     _add_phone(setup)
     _add_models(setup)

@@ -9,7 +9,7 @@ from as2d_core.errors import ProfileError
 from as2d_core.profiles.codec import profile_to_json
 from as2d_core.profiles.comparison import BY_WIDTH, ComparedCost, CostRow, missing_widths
 from as2d_core.profiles.profile import Profile
-from dashboard.cli_output import Answer, add_csv, command, number, opened, rows_as_text, table
+from dashboard.cli_output import Answer, add_csv, command, command_group, number, opened, rows_as_text, table
 from dashboard.services.profiles import (
     ProfileReport,
     export_profile,
@@ -29,8 +29,13 @@ _RATIOS = ["cost", "K", "first ms", "second ms", "ratio", "ratio sd", "origins",
 
 def register(commands: Any) -> None:
     """Add the group."""
-    parser = commands.add_parser("profile", help="cost profiles: list, show, compare, import, export")
-    actions = parser.add_subparsers(title="actions", required=True, metavar="ACTION")
+    actions = command_group(
+        commands,
+        "profile",
+        "cost profiles: list, show, compare, import, export",
+        "as2d profile show k70",
+        "Cost profiles: what a draft step and a verification of every width take on a device, published or measured.",
+    )
     parser = command(actions, "list", "list the profiles", "as2d profile list")
     add_csv(parser)
     parser.set_defaults(command=profile_list)

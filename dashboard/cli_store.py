@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from dashboard.cli_output import Answer, command, opened, table
+from dashboard.cli_output import Answer, command, command_group, opened, table
 from dashboard.services.runs import delete_run, empty_bin, list_bin, restore_run
 from dashboard.services.workspace import user_folders
 from datastore.queries import row_as_json
@@ -13,8 +13,14 @@ from datastore.verify import verify as verify_store
 
 def register(commands: Any) -> None:
     """Add the group."""
-    parser = commands.add_parser("store", help="where runs are kept: path, verify, rebuild, bin")
-    actions = parser.add_subparsers(title="actions", required=True, metavar="ACTION")
+    actions = command_group(
+        commands,
+        "store",
+        "where runs are kept: path, verify, rebuild, bin",
+        "as2d store verify",
+        "Where runs are kept: say where that is, hold every run against its log, make the database anew from the logs, "
+        "and bring deleted runs back or remove them for good.",
+    )
     command(actions, "path", "say where the data folder is", "as2d store path").set_defaults(command=path)
     parser = command(actions, "verify", "compare every run with its log", "as2d store verify")
     parser.set_defaults(command=verify)

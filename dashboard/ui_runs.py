@@ -17,6 +17,7 @@ from dashboard.views import numbers
 from dashboard.views.comparison_table import comparison_table
 from dashboard.views.heading import badge_html
 from dashboard.views.methods_compare import methods_figure, methods_info
+from dashboard.views.run_labels import ended
 from dashboard.views.runs import RunsInfo, runs_info, runs_styled
 from dashboard.views.runs_compare import comparison_figure, comparison_info
 from dashboard.views.theme import METHOD_NAMES, STRIP_CONFIG
@@ -52,7 +53,7 @@ def asked_for(workspace: Workspace) -> RunFilter:
             placeholder="any that decodes",
         )
     with columns[2]:
-        statuses = ui_state.several("status", "Status", [*STATUSES, "incomplete"], placeholder="any")
+        statuses = ui_state.several("status", "Status", [*STATUSES, "incomplete"], format_func=ended, placeholder="any")
     with columns[3]:
         windows = ui_state.several("window", "Window", runs.choices(workspace, "window"), placeholder="any")
     with columns[4]:

@@ -1,5 +1,6 @@
 """Which windows still lack a trajectory, and the job that collects them; resumable, window by window."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -62,7 +63,7 @@ def folder_windows(
 
     Raises:
         RequestError: there is no such folder, or no audio in it.
-        AudioError: a file, or the index, cannot be used; names it.
+        AudioError: the index cannot be used. A file that cannot be used is listed, of unknown length: its run fails.
     """
     if not is_folder(folder):
         raise RequestError(f"There is no folder {folder}.")
@@ -83,8 +84,8 @@ def folder_windows(
         name = path.relative_to(folder).with_suffix("").as_posix()
         try:
             duration_s = read_audio(path).duration_s
-        except AudioError as error:
-            raise AudioError(str(error).replace(path.name, path.relative_to(folder).as_posix())) from error
+        except AudioError:  # its run fails with this very sentence and is kept; the others go on
+            duration_s = math.nan
         windows.append(RecordedWindow(name, path.absolute(), path.parent.name, task, instruction, "", duration_s))
     return tuple(windows)
 

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 from as2d_core.accounting import summarise
 from as2d_core.records import METHODS, RunRecord
 from dashboard.views import numbers
+from dashboard.views.run_labels import ended
 from dashboard.views.text import label
 from dashboard.views.theme import FONT_PX, SMALL_PX, Theme, axis, base_layout, caption, empty_layout
 from dashboard.views.timeline import Lane, bar_trace
@@ -59,7 +60,7 @@ class MethodsInfo:
                     numbers.part(row.accepted, row.proposed) if row.proposed else numbers.NA for row in self.rows
                 ],
                 "Output": [row.output for row in self.rows],
-                "Status": [row.timeline.status for row in self.rows],
+                "Status": [ended(row.timeline.status) for row in self.rows],
             }
         )
 

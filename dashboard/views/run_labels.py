@@ -23,6 +23,17 @@ TASK_NAMES: Mapping[str, str] = {
 }
 
 
+_ENDINGS: Mapping[str, str] = {
+    "eos": "ended by itself (EOS)",
+    "capped": "cut at the output cap",
+}
+
+
+def ended(status: object) -> str:
+    """How a run ended, in words: ``eos`` is the target's own end-of-sequence token."""
+    return _ENDINGS.get(str(status), str(status))
+
+
 def run_label(row: Mapping[str, Any]) -> str:
     """A stored run: when, what, on what, how fast, how it ended if not by itself."""
     when = row.get("created_at")

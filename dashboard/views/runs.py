@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from dashboard.views import numbers, text
-from dashboard.views.run_labels import kind
+from dashboard.views.run_labels import ended, kind
 from dashboard.views.theme import method_name
 
 Row = Mapping[str, Any]
@@ -19,7 +19,8 @@ COLUMN_HELP: Mapping[str, str] = {
     "Device": "The phone or computer it ran on, or whose costs were charged.",
     "Method": "Decoding method with its budget b or width K.",
     "Window": "The audio window that was transcribed.",
-    "Status": "eos: reached the end of text; capped: cut at the output cap; all others have no TPS.",
+    "Status": "How the run ended: by itself, when the target says its end-of-sequence token (EOS); at the output cap; "
+    "all others have no TPS.",
     "TPS": "Committed tokens per second after prefill, producer drain included (tok/s).",
     "Time": "Time after prefill, producer drain included.",
     "Tokens": "Committed tokens, the first one and EOS included.",
@@ -125,7 +126,7 @@ _COLUMNS: Mapping[str, tuple[Callable[[Row], Any], Callable[[Any], str]]] = {
     "Device": (_device, str),
     "Method": (_method, str),
     "Window": (_text("window_id"), str),
-    "Status": (_text("status"), str),
+    "Status": (lambda row: ended(_text("status")(row)), str),
     "TPS": (lambda row: row.get("tps"), numbers.tps),
     "Time": (lambda row: row.get("elapsed_ms"), numbers.duration),
     "Tokens": (tokens, numbers.count),

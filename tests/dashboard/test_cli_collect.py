@@ -2,10 +2,13 @@ import csv
 import io
 import json
 
+import numpy as np
 import pytest
+import soundfile
 
 from as2d_core.replay.trajectories import load_corpus
 from dashboard.cli import main
+from dashboard.services.collection import folder_windows
 
 
 @pytest.fixture
@@ -78,3 +81,31 @@ def test_what_cannot_be_done_is_a_sentence(as2d, arguments, said, monkeypatch, t
     code, out = as2d(*arguments)
     assert code == 1
     assert said in out["error"]
+
+
+def test_a_file_that_cannot_be_heard_is_listed_and_keeps_no_other_from_being_collected(tmp_path):
+    samples = np.zeros(16_000 * 40, np.float32)
+    soundfile.write(tmp_path / "long.wav", samples, 16_000)
+    soundfile.write(tmp_path / "short.wav", samples[:16_000], 16_000)
+    (tmp_path / "text.mp3").write_text("no audio")
+    found = {window.window_id: window.duration_s for window in folder_windows(tmp_path, "Write down what is said.")}
+    assert list(found) == ["long", "short", "text"]
+    assert found["short"] == 1.0
+    assert np.isnan([found["long"], found["text"]]).all()
+
+
+def test_the_bundled_recordings_are_listed(as2d, capsys):
+    code, out = as2d("windows", "--task", "transcribe")
+    assert (code, len(out["windows"]), out["windows"][0]["task"]) == (0, 60, "transcribe")
+    assert as2d("windows", "--group", "nobody")[0] == 1
+    assert main(["windows"]) == 0
+    assert "long_00" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["store", "models", "profile", "phone", "bundle"])
+def test_the_help_of_a_group_says_what_it_is_about_and_gives_an_example(name, capsys):
+    with pytest.raises(SystemExit):
+        main([name, "--help"])
+    said = capsys.readouterr().out
+    assert f"example:\n  as2d {name}" in said
+    assert len(said.partition("\n\n")[2].partition("\n\n")[0]) > 40

@@ -40,7 +40,7 @@ def test_a_row_is_written_with_units():
         "Device": "Redmi K70 Pro",
         "Method": "As²d b=7",
         "Window": "long-07",
-        "Status": "eos",
+        "Status": "ended by itself (EOS)",
         "TPS": "27.92 tok/s",
         "Time": "7.28 s",
         "Tokens": "203",
