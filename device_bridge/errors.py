@@ -182,6 +182,12 @@ class PhoneBusyError(DeviceError):
         )
 
 
+class SetUpRunningError(DeviceError):
+    """The phone is being set up by somebody else in this program."""
+
+    retryable = True
+
+
 class LeftRunningError(DeviceError):
     """A run goes on where it is, without this program; the next one picks it up."""
 

@@ -1,14 +1,15 @@
 """Which phone is meant, what should be on it, and is it? For the command line and the pages."""
 
+import threading
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from dashboard.services.models import resolve_model
 from dashboard.services.workspace import IDENTITIES, read_settings
 from datastore.locations import Folders
 from device_bridge.adb import AdbPhone, KnownPhone, Route, configured_servers, list_phones, pick_phone
-from device_bridge.errors import DeviceError
+from device_bridge.errors import DeviceError, SetUpRunningError
 from device_bridge.setup.checks import Check, Readiness
 from device_bridge.setup.cleaning import Removed, clean
 from device_bridge.setup.doctor import doctor
@@ -16,6 +17,9 @@ from device_bridge.setup.readiness import check_readiness
 from device_bridge.setup.setup import Say, SetUp, set_up, set_up_native
 from device_bridge.setup.wanted import Wanted, wanted_now
 from device_bridge.stay_awake import put_back_left
+
+_being_set_up: set[str] = set()
+_lock = threading.Lock()
 
 
 def meant_phone(wanted: str | None, *, start_server: bool = True) -> KnownPhone:
@@ -68,14 +72,34 @@ def phone_readiness(folders: Folders, entry: KnownPhone, names: Sequence[str] = 
 def set_phone_up(
     folders: Folders, entry: KnownPhone, names: Sequence[str] = (), *, probe: bool = True, say: Say = lambda _: None
 ) -> SetUp:
-    """Bring everything that is missing to a phone. Raises as ``setup.set_up``."""
+    """Bring everything that is missing to a phone. Raises as ``setup.set_up``, and SetUpRunningError."""
     models = phone_models(folders, names)
-    return set_up(phone_of(entry), folders.phone_bundles, models, name=entry.name, probe=probe, say=say)
+    with _set_up_alone(entry):
+        return set_up(phone_of(entry), folders.phone_bundles, models, name=entry.name, probe=probe, say=say)
 
 
 def place_native_runner(entry: KnownPhone, program: Path, say: Say = lambda _: None) -> SetUp:
-    """Bring a native runner to a phone. Raises as ``setup.set_up_native``."""
-    return set_up_native(phone_of(entry), program, say=say)
+    """Bring a native runner to a phone. Raises as ``setup.set_up_native``, and SetUpRunningError."""
+    with _set_up_alone(entry):
+        return set_up_native(phone_of(entry), program, say=say)
+
+
+@contextmanager
+def _set_up_alone(entry: KnownPhone) -> Iterator[None]:
+    """Two people at two tabs would send the same files over each other.
+
+    Raises:
+        SetUpRunningError: somebody sets this phone up in this program.
+    """
+    with _lock:
+        if entry.id in _being_set_up:
+            raise SetUpRunningError(f"{entry.name} is being set up already.", "Wait until that has finished.")
+        _being_set_up.add(entry.id)
+    try:
+        yield
+    finally:
+        with _lock:
+            _being_set_up.discard(entry.id)
 
 
 def examine_phone(folders: Folders, entry: KnownPhone, names: Sequence[str] = ()) -> Iterator[Check]:

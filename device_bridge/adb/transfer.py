@@ -7,7 +7,8 @@ the same content, is not sent again.
 import hashlib
 import posixpath
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,6 +21,7 @@ from device_bridge.adb.segments import append_segments, read_hashed, segment_byt
 from device_bridge.errors import (
     CommandFailedError,
     IntegrityError,
+    MissingFileError,
     NoSpaceError,
     NotExecutableError,
     PhoneLostError,
@@ -131,10 +133,11 @@ def push_file(
                 f"{local.name} needs {_mb(size - start)} MB on the phone, and {_mb(free)} MB are free.",
                 "Remove something from the phone, or use a smaller model.",
             )
-        if start and remote_sha256(phone, f"{remote}.part") != sha256_here(local, start).hexdigest():
-            start = 0  # what had been left there is not of this file
-        send(start, size)
-        phone.script(_FINISH, *split(remote), str(size), "755" if executable else "644", what="finishing a file")
+        with nobody_else(remote):
+            if start and remote_sha256(phone, f"{remote}.part") != sha256_here(local, start).hexdigest():
+                start = 0  # what had been left there is not of this file
+            send(start, size)
+            phone.script(_FINISH, *split(remote), str(size), "755" if executable else "644", what="finishing a file")
         _allow(phone, remote, executable=executable)
         return Pushed(remote, size, sum(crossed), start)
 
@@ -237,6 +240,25 @@ def check_remote(remote: str) -> None:
         or posixpath.basename(remote) in {".", ".."}
     ):
         raise TransferError(f"{remote!r} cannot be a file on a phone.", "Give an absolute path.")
+
+
+@contextmanager
+def nobody_else(remote: str) -> Iterator[None]:
+    """Where what was just written is gone, somebody else writes the same; a moment later it is there.
+
+    Raises:
+        IntegrityError: which is tried again.
+    """
+    try:
+        yield
+    except (CommandFailedError, MissingFileError) as error:
+        known = error if isinstance(error, MissingFileError) else reason_of(remote, error.said, error.code)
+        if isinstance(known, MissingFileError):
+            raise IntegrityError(
+                f"What was sent to {remote} on the phone is gone: somebody else is sending there, too.",
+                "Wait until that has finished.",
+            ) from error
+        raise
 
 
 def translated(work: Callable[[], Result], remote: str) -> Result:

@@ -18,6 +18,7 @@ from device_bridge.adb.transfer import (
     Progress,
     check_remote,
     free_bytes,
+    nobody_else,
     push_file,
     sha256_here,
     translated,
@@ -171,7 +172,8 @@ def _send_small(phone: AdbPhone, remote: str, files: Sequence[_File], idle_s: fl
     for file in files:
         if there.get(f"{file.name}.part") != file.sha256:
             raise IntegrityError(f"{file.name} arrived damaged.", "Try again; if it stays, use another cable.")
-    _with_names(phone, _RENAME, remote, files, idle_s)
+    with nobody_else(remote):
+        _with_names(phone, _RENAME, remote, files, idle_s)
 
 
 def _set_executables(phone: AdbPhone, remote: str, files: Sequence[_File], idle_s: float) -> None:
