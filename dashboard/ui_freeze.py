@@ -8,23 +8,29 @@ import streamlit as st
 from as2d_core.deployment import Deployment
 from as2d_core.errors import As2dError
 from dashboard import ui, ui_budgets, ui_cache, ui_state
+from dashboard.services.deploying import deployed_form
 from dashboard.services.freezing import Frozen, freeze, frozen_choices
+from dashboard.services.requests import RunForm
+from dashboard.services.running import start_run
 from dashboard.services.workspace import Workspace
 from dashboard.ui_budgets import NEW, Asked, Compared, Pair
 from dashboard.views.choice_steps import choice_steps, chosen_name, steps_html
 
-_SAID = "freeze-said"
+_SAID, _STARTED = "freeze-said", "freeze-started"
+RUN_WINDOW = "long_00"
 
 
 def steps(workspace: Workspace, asked: Asked, found: Compared, pair: Pair) -> None:
     """The four steps of the choice that is looked at: one that was frozen, or the one that could be frozen next."""
+    if _STARTED in st.session_state:
+        ui.go_to(ui.REQUEST, job=st.session_state.pop(_STARTED))
     said = st.session_state.pop(_SAID, "")
     if said:
         ui.box("error", said)
     kept = [item for item in frozen_choices(workspace.folders, asked.profile, asked.corpus) if not item.stale]
     frozen = _looked_at(kept)
     if frozen is not None:
-        _frozen(asked, frozen)
+        _frozen(workspace, asked, frozen)
     elif found.choice is None:
         ui.box("note", found.problem or "Nothing could be chosen.")
     else:
@@ -82,7 +88,7 @@ def _write(workspace: Workspace, choice: Deployment, by_hand: bool, seen: bool) 
         ui_state.put(frozen=path.name)
 
 
-def _frozen(asked: Asked, frozen: Frozen) -> None:
+def _frozen(workspace: Workspace, asked: Asked, frozen: Frozen) -> None:
     """A frozen choice: its result once it was asked for, its file, and how it is run."""
     result, problem = None, ""
     if frozen.judged_at:
@@ -114,10 +120,20 @@ def _frozen(asked: Asked, frozen: Frozen) -> None:
         st.download_button(
             "Deployment file", _bytes(frozen.path), frozen.path.name, "application/json", icon=":material/download:"
         )
-        ui.sentence("Runs what was chosen:")
-        st.code(
-            f"as2d run --deployment {shlex.quote(str(frozen.path))} --window long_00", language="bash", width="content"
-        )
+        st.button("Run it here", icon=":material/play_arrow:", on_click=_run, args=(workspace, frozen))
+        ui.sentence("or:")
+        command = f"as2d run --deployment {shlex.quote(str(frozen.path))} --window {RUN_WINDOW}"
+        st.code(command, language="bash", width="content")
+
+
+def _run(workspace: Workspace, frozen: Frozen) -> None:
+    """Start a request with what was chosen; the page that is drawn next leads to it."""
+    try:
+        job = start_run(workspace, deployed_form(workspace, RunForm(window_id=RUN_WINDOW), frozen.path))
+    except As2dError as error:
+        st.session_state[_SAID] = str(error)
+    else:
+        st.session_state[_STARTED] = job.id
 
 
 def _judge(asked: Asked, frozen: Frozen) -> None:

@@ -1,5 +1,6 @@
 """Budgets are dragged over, validation chooses among them, the choice is frozen, and only then judged."""
 
+import contextlib
 import json
 import re
 
@@ -8,6 +9,7 @@ from live_dashboard import exceptions, open_page, settle
 
 pytestmark = pytest.mark.browser
 
+TRIES, NOTICED_MS = 8, 8_000
 CHART = '[data-testid="stPlotlyChart"] .js-plotly-plot'
 PLACE_OF_BUDGET = """(chart, wanted) => {
     const box = chart.getBoundingClientRect(), layout = chart._fullLayout;
@@ -15,16 +17,27 @@ PLACE_OF_BUDGET = """(chart, wanted) => {
 }"""
 
 
+def drag_over_budgets(page, low, high, until):
+    """Drag over a range of budgets until the page has noticed: a figure that is just being drawn anew does not."""
+    from playwright import sync_api as playwright_api
+
+    chart = page.locator(CHART).first
+    for _ in range(TRIES):
+        chart.scroll_into_view_if_needed()
+        begin, end = (chart.evaluate(PLACE_OF_BUDGET, budget) for budget in (low, high))
+        page.mouse.move(begin["x"], begin["y"])
+        page.mouse.down()
+        page.mouse.move(end["x"], end["y"] + 40, steps=8)
+        page.mouse.up()
+        with contextlib.suppress(playwright_api.TimeoutError):
+            until.wait_for(timeout=NOTICED_MS)
+            return
+    until.wait_for()
+
+
 def test_a_choice_among_dragged_budgets_is_frozen_before_it_is_judged_and_is_what_the_runner_reads(dashboard, page):
     open_page(page, f"{dashboard.url}/budgets?profile=note9")
-    chart = page.locator(CHART).first
-    chart.scroll_into_view_if_needed()
-    begin, end = (chart.evaluate(PLACE_OF_BUDGET, budget) for budget in (1.5, 4.4))
-    page.mouse.move(begin["x"], begin["y"])
-    page.mouse.down()
-    page.mouse.move(end["x"], end["y"] + 40, steps=8)
-    page.mouse.up()
-    page.get_by_text(re.compile("Chosen among b = 2 to 4")).wait_for()
+    drag_over_budgets(page, 1.5, 4.4, until=page.get_by_text(re.compile("Chosen among b = 2 to 4")))
     assert "from=2" in page.evaluate("location.search")
     assert page.get_by_role("button", name="Show its test windows").count() == 0
 

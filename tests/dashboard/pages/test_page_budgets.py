@@ -95,6 +95,16 @@ def test_a_choice_is_frozen_before_its_test_windows_can_be_shown(workspace, open
     assert read_deployment(frozen) == chosen
 
 
+def test_a_frozen_choice_is_run_on_this_computer_as_the_file_says(workspace, open_page):
+    app = open_page("budgets", **{"from": 2, "to": 4})
+    app.press("Freeze this choice")
+    app.press("Run it here")
+    (job,) = workspace.jobs.jobs()
+    assert job.wait(60)
+    request = job.runs[-1].request
+    assert (request.method, request.budget, request.audio.window_id) == ("as2d", 3, "long_00")
+
+
 def test_a_pair_picked_by_hand_is_frozen_only_while_test_windows_are_unseen(workspace, open_page):
     app = open_page("budgets", b=5, split="all")
     assert app.button("Freeze this pair").disabled
