@@ -24,7 +24,6 @@ from dashboard.views.rounds import RoundDetails, round_details
 from dashboard.views.run_labels import profile_label, run_label
 from dashboard.views.timeline import TimelineInfo
 from datastore.errors import RunNotFoundError
-from datastore.queries import row_as_json
 
 NO_PART = "none"
 LISTED = 300
@@ -75,8 +74,7 @@ def _stored(workspace: Workspace, rows: dict[str, RunRow]) -> Chosen:
     ids = list(rows)
 
     def label(run_id: str) -> str:
-        row = rows[run_id]
-        return run_label(row_as_json(row) | {"created_at": row.created_at})
+        return run_label(labelled(rows[run_id]))
 
     before = ui_state.get("run")
     chosen = ui_state.one_of(st.selectbox, "run", "Run", ids, ids[0], format_func=label, always=True)
@@ -289,7 +287,7 @@ def aligned(workspace: Workspace, shown: Chosen) -> None:
     def label(run_id: str) -> str:
         if not run_id:
             return "none"
-        return run_label(row_as_json(others[run_id]) | {"created_at": others[run_id].created_at})
+        return run_label(labelled(others[run_id]))
 
     left, right = st.columns([8, 3], vertical_alignment="bottom")
     with left:

@@ -34,6 +34,25 @@ def ended(status: object) -> str:
     return _ENDINGS.get(str(status), str(status))
 
 
+def labelled(row: object) -> dict[str, Any]:
+    """What ``run_label`` reads of a stored run: long lists are labelled, and a run has many more figures."""
+    return {name: getattr(row, name) for name in _LABELLED}
+
+
+_LABELLED = (
+    "created_at",
+    "method",
+    "budget",
+    "width",
+    "window_id",
+    "tps",
+    "status",
+    "virtual",
+    "emulated",
+    "label",
+)
+
+
 def run_label(row: Mapping[str, Any]) -> str:
     """A stored run: when, what, on what, how fast, how it ended if not by itself."""
     when = row.get("created_at")

@@ -30,11 +30,12 @@ from as2d_core.runner.coordinator import Coordinator
 from as2d_core.selection import select_budget
 from tests.bench.arms import PAPER_RATIO, TARGET_ONLY, Arm, Choice, arms, request, rotated
 from tests.bench.figures import CHECK_RUNS, figures, render
+from tests.bench.pages import measure_pages, render_pages
 from tests.bench.push import measure_push, render_push
 from tests.bench.replay import measure_replay, render_replay
 
-PARTS = ("replay", "push", "runs")
-"""Speed of replay; transfers to a virtual phone (Linux only); native runs of every method."""
+PARTS = ("replay", "push", "pages", "runs")
+"""Speed of replay; transfers to a virtual phone (Linux only); pages over many stored runs; native runs of every method."""
 
 SEARCH_WINDOWS = (8, 10, 12, 14, 16, 24)
 """Search windows W among which replay chooses, on development and validation windows,"""
@@ -106,6 +107,9 @@ def main() -> int:
     if "push" in (options.part or PARTS) and sys.platform == "linux":
         result["push"] = measure_push(say)
         print(render_push(result["push"]), end="\n\n")
+    if "pages" in (options.part or PARTS):
+        result["pages"] = measure_pages(say)
+        print(render_pages(result["pages"]), end="\n\n")
     if "runs" in (options.part or PARTS):
         found = measure_runs(options)
         good = found["different_outputs"] == 0 and found["failed_runs"] == 0
