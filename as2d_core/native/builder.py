@@ -18,7 +18,7 @@ FUZZER = "as2d-fuzz"
 CONFIGURE_DEADLINE_S = 300
 BUILD_DEADLINE_S = 1800
 _KEPT_TEST_BUILDS = 6
-_PARTS = ("*.txt", "src/**/*.[ch]pp", "src/**/*.in", "fuzz/*.cpp")
+_PARTS = ("*.txt", "cmake/*.cmake", "src/**/*.[ch]pp", "src/**/*.in", "fuzz/*.cpp")
 
 
 class NativeBuildError(As2dError):

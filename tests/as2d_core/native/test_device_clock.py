@@ -160,6 +160,7 @@ def test_a_line_that_is_no_request_is_a_sentence_and_the_next_one_runs(native_ru
         ({"precision": "best"}, "The precision is 'best'; choose high, normal, low."),
         ({"gates": {}}, "This runner does not wait for conditions"),
         ({"options": {"script": {"clock": "sun"}}}, "The script: script.clock is neither 'virtual' nor 'device'."),
+        ({"placement": {"task_profile": "HighPerformance"}}, "send the request without task_profile"),
         ({"options": {}}, "This runner was built without MNN"),
     ],
 )

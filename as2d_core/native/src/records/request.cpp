@@ -56,8 +56,8 @@ ModelRef model_from(const Fields& fields) {
 }
 
 Placement placement_from(const Fields& fields) {
-    return {fields.list("target_cores"), fields.list("drafter_cores"), fields.whole("target_threads"),
-            fields.whole("drafter_threads"), fields.text("backend")};
+    return {fields.list("target_cores"),     fields.list("drafter_cores"), fields.whole("target_threads"),
+            fields.whole("drafter_threads"), fields.text("backend"),       fields.has("task_profile")};
 }
 
 void check_table(const char* name, const std::vector<Count>& table) {

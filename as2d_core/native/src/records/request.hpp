@@ -34,6 +34,7 @@ struct Placement {
     Count target_threads = 1;
     Count drafter_threads = 1;
     std::string backend = "cpu";
+    bool has_task_profile = false;
 };
 
 /// How many of m ready candidates one verification takes; both tables have one entry for each m.

@@ -68,6 +68,7 @@ const Schema& placement_schema() {
         with_default("target_threads", FieldType::whole, 1),
         with_default("drafter_threads", FieldType::whole, 1),
         with_default("backend", FieldType::text, "cpu"),
+        optional("task_profile", FieldType::text),
     }};
     return schema;
 }

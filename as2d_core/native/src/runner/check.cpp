@@ -135,6 +135,9 @@ void check_request(const Request& request) {
             refuse("A model runs on 1 to 64 threads; change target_threads or drafter_threads.");
         }
     }
+    if (placement.has_task_profile) {
+        refuse("This runner works under the task profile that it is given; send the request without task_profile.");
+    }
     if (request.has_gates) {
         refuse("This runner does not wait for conditions; send the request without gates, or to the Python runner.");
     }

@@ -1,0 +1,276 @@
+#include "runner/mnn_session.hpp"
+
+#include <MNN/Interpreter.hpp>
+#include <algorithm>
+#include <fstream>
+
+#include "engines/self_test.hpp"
+#include "errors.hpp"
+#include "json/utf8.hpp"
+#include "runner/check.hpp"
+#include "runner/device.hpp"
+#include "runner/engine_factory.hpp"
+
+namespace as2d {
+namespace {
+
+constexpr std::chrono::seconds load_deadline{120};
+constexpr std::chrono::seconds prefill_deadline{60};
+constexpr std::chrono::microseconds awake{50'000};
+constexpr Count widest_refresh = 25;
+
+/// The run was cancelled before it decoded anything.
+class CancelledError : public Error {
+public:
+    CancelledError() : Error("The run was cancelled before it decoded anything.") {}
+};
+
+MnnSettings settings_of(const Request& request, Count threads) {
+    return {threads, request.precision, request.memory, request.placement.backend};
+}
+
+bool share_a_core(const std::vector<Count>& a, const std::vector<Count>& b) {
+    return std::any_of(a.begin(), a.end(), [&](Count core) { return std::find(b.begin(), b.end(), core) != b.end(); });
+}
+
+/// Memory of this process in bytes, at its peak and now, as the kernel counts it.
+Extra memory_facts() {
+    Extra facts;
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);) {
+        const bool peak = line.rfind("VmHWM:", 0) == 0;
+        if (!peak && line.rfind("VmRSS:", 0) != 0) continue;
+        facts.emplace_back(peak ? "peak_memory_bytes" : "memory_bytes", std::int64_t{std::stol(line.substr(6))} * 1024);
+    }
+    return facts;
+}
+
+Count widest_of(const Request& request) {
+    if (request.method == "sd") return *request.width;
+    if (request.method == "specasr") return *request.draft_cap + 1;
+    return request.method == "as2d" ? *request.budget + 1 : 1;
+}
+
+}  // namespace
+
+std::unique_ptr<Session> open_model_session() {
+    return std::make_unique<MnnSession>();
+}
+
+json::Members engine_versions() {
+    return {{"mnn", MNN::getVersion()}};
+}
+
+std::vector<std::string> engine_backends() {
+#ifdef AS2D_OPENCL
+    return {"cpu", "opencl"};
+#else
+    return {"cpu"};
+#endif
+}
+
+MnnSession::~MnnSession() {
+    drop_drafter();
+}
+
+void MnnSession::complete(Request& request) {
+    target_folder_ = describe_model(request.target.path);
+    set_field(request.document, "target.sha256", target_folder_->sha256);
+    if (request.target.name.empty()) set_field(request.document, "target.name", target_folder_->name);
+    drafter_folder_.reset();
+    if (request.method != "target-only") {
+        drafter_folder_ = describe_model(request.drafter->path);
+        check_pair(*target_folder_, *drafter_folder_);
+        set_field(request.document, "drafter.sha256", drafter_folder_->sha256);
+        if (request.drafter->name.empty()) set_field(request.document, "drafter.name", drafter_folder_->name);
+    }
+    audio_ = read_wav(request.audio);
+    set_field(request.document, "audio.sha256", audio_->sha256);
+    set_field(request.document, "audio.duration_s", audio_->duration_s);
+    if (!request.audio.view_end_s) {
+        set_field(request.document, "audio.view_end_s", request.audio.view_start_s + audio_->duration_s);
+    }
+    const Placement& placement = request.placement;
+    cores_ = choose_cores({placement.target_cores, placement.drafter_cores}, placement.target_threads,
+                          placement.drafter_threads);
+    set_field(request.document, "placement.target_cores", as_json(cores_.target));
+    set_field(request.document, "placement.drafter_cores", as_json(cores_.drafter));
+}
+
+void MnnSession::prepare(const Request& request, StreamRecorder& recorder) {
+    const auto stop_if_cancelled = [&] {
+        if (recorder.cancelled()) throw CancelledError();
+    };
+    load_target(request, recorder);
+    recorder.set_piece([this](Token token) { return model_->piece(token); });
+    find_widths(request, recorder);
+    stop_if_cancelled();
+    if (drafter_folder_) load_drafter(request, recorder);
+    policy_->pad(widest_of(request));  // refuses a request whose widest verification would not be exact here
+    const bool plain = request.plain_step && request.method == "target-only";
+    recorder.add(
+        facts_of("target", *model_, target_key_, target_cores_, plain ? std::vector<Count>{1} : policy_->widths()));
+    if (drafter_folder_) recorder.add(facts_of("drafter", *drafter_->model, drafter_->key, drafter_->cores, {1}));
+    stop_if_cancelled();
+    hear(request, recorder);
+    padded_ = std::make_unique<PaddedTarget>(*model_, *policy_, request.plain_step);
+}
+
+void MnnSession::load_target(const Request& request, Recorder& recorder) {
+    const Loaded key{target_folder_->sha256, settings_of(request, request.placement.target_threads), cores_.target};
+    if (model_ != nullptr && target_key_ == key) return;
+    // The threads of a loaded model stay where they were started, so that other cores mean another load.
+    padded_.reset();
+    model_.reset();
+    heard_.clear();
+    target_cores_ = bind_cores(cores_.target, allowed_);
+    model_ = std::make_unique<MnnModel>(*target_folder_, key.settings);
+    target_key_ = key;
+    recorder.add(Span{"target", "load", model_->loaded().start_ns, model_->loaded().end_ns});
+}
+
+void MnnSession::load_drafter(const Request& request, Recorder& recorder) {
+    const Loaded key{drafter_folder_->sha256, settings_of(request, request.placement.drafter_threads), cores_.drafter};
+    if (drafter_ && drafter_->key == key) return;
+    drop_drafter();
+    drafter_.emplace();
+    drafter_->key = key;
+    const bool own_cores = !share_a_core(cores_.target, cores_.drafter);
+    drafter_->thread = std::make_unique<WorkerThread>(own_cores ? awake : std::chrono::microseconds(0));
+    drafter_->thread->call(
+        [this, key, folder = *drafter_folder_] {
+            drafter_->cores = bind_cores(key.asked_cores, allowed_);
+            drafter_->model = std::make_unique<MnnModel>(folder, key.settings);
+            std::vector<Count> widths;
+            for (Count width = 1; width <= widest_refresh; ++width) widths.push_back(width);
+            drafter_->model->warm_up(widths);
+        },
+        load_deadline);
+    recorder.add(Span{"drafter", "load", drafter_->model->loaded().start_ns, drafter_->model->loaded().end_ns});
+}
+
+void MnnSession::drop_drafter() {
+    release();
+    paced_.reset();
+    if (!drafter_) return;
+    // A model ends on the thread that it belongs to.
+    if (drafter_->model != nullptr) drafter_->thread->call([this] { drafter_->model.reset(); }, load_deadline);
+    drafter_.reset();
+}
+
+void MnnSession::find_widths(const Request& request, StreamRecorder& recorder) {
+    const std::string key = target_key_.sha256 + " " + std::to_string(target_key_.settings.threads) +
+                            target_key_.settings.precision + target_key_.settings.memory + target_key_.settings.backend;
+    if (!request.target.exact_widths.empty()) {
+        std::vector<Count> given = request.target.exact_widths;
+        std::sort(given.begin(), given.end());
+        exact_widths_[key] = given;
+    }
+    if (exact_widths_.count(key) == 0) {
+        heard_.clear();
+        const SelfTest report = find_exact_widths(*model_, cpu_name(), [&] {
+            if (recorder.cancelled()) throw CancelledError();
+        });
+        exact_widths_[key] = report.exact_widths;
+        recorder.add(report);
+    }
+    policy_.emplace(exact_widths_[key]);
+    std::vector<Count> warm = policy_->widths();
+    if (request.plain_step) warm.push_back(1);
+    if (std::all_of(warm.begin(), warm.end(), [this](Count width) { return model_->is_warm(width); })) return;
+    model_->warm_up(warm);
+    heard_.clear();
+}
+
+void MnnSession::hear(const Request& request, Recorder& recorder) {
+    using Heard = std::optional<MnnModel::Heard>;
+    // The instruction's own width is warmed up too, which clears the cache.
+    const auto listen = [&request, &audio = *audio_](MnnModel& model, std::string& heard) -> Heard {
+        const auto width = static_cast<Count>(model.instruction_ids(request.instruction).size());
+        if (!model.is_warm(width)) {
+            model.warm_up({width});
+            heard.clear();
+        }
+        if (heard == audio.sha256) return std::nullopt;
+        heard.clear();
+        const MnnModel::Heard done = model.hear(audio.samples);
+        heard = audio.sha256;
+        return done;
+    };
+    std::future<Heard> drafter_heard;
+    if (drafter_folder_) {
+        drafter_heard = drafter_->thread->submit([&] { return listen(*drafter_->model, drafter_->heard); });
+    }
+    const auto record = [&recorder](const char* lane, const Heard& heard) {
+        if (!heard) return;
+        recorder.add(Span{lane, "encode", heard->encode.start_ns, heard->encode.end_ns});
+        recorder.add(Span{lane, "prefill", heard->prefill.start_ns, heard->prefill.end_ns});
+    };
+    // The other thread uses what lives here: whatever happens, it is waited for.
+    try {
+        record("target", listen(*model_, heard_));
+    } catch (...) {
+        if (drafter_heard.valid()) drafter_heard.wait();
+        throw;
+    }
+    if (drafter_heard.valid()) record("drafter", drafter_heard.get());
+}
+
+void MnnSession::instruct(const Request& request, Recorder& recorder) {
+    std::future<Timed> drafter_done;
+    if (drafter_folder_) {
+        drafter_done = drafter_->thread->submit([this, text = request.instruction] {
+            return drafter_->model->instruct(drafter_->model->instruction_ids(text));
+        });
+    }
+    const Timed done = model_->instruct(model_->instruction_ids(request.instruction));
+    recorder.add(Span{"target", "prefill", done.start_ns, done.end_ns});
+    if (!drafter_done.valid()) return;
+    drafter_->thread->wait(drafter_done, prefill_deadline);
+    const Timed drafted = drafter_done.get();
+    recorder.add(Span{"drafter", "prefill", drafted.start_ns, drafted.end_ns});
+}
+
+Proposer MnnSession::proposer(const Request& request, Recorder& recorder) {
+    if (!drafter_folder_) return {};
+    paced_ = std::make_unique<PacedModel>(*drafter_->model, request.drafter_pace_ms);
+    if (request.method == "as2d") {
+        const std::string name = request.drafter->name.empty() ? drafter_folder_->name : request.drafter->name;
+        source_ = std::make_unique<ThreadedSource>(*drafter_->thread, *paced_, recorder, name,
+                                                   ProducerSettings{request.batch_tokens, request.max_tokens});
+        return source_.get();
+    }
+    serial_ = std::make_unique<ThreadedDrafter>(*drafter_->thread, *paced_);
+    return serial_.get();
+}
+
+void MnnSession::release() {
+    source_.reset();
+    serial_.reset();
+}
+
+std::optional<std::string> MnnSession::text_of(const Tokens& tokens) {
+    std::string bytes;
+    for (const Token token : tokens) {
+        if (token != model_->eos()) bytes += model_->piece(token);
+    }
+    return json::utf8::replaced(bytes);
+}
+
+EngineFacts MnnSession::facts_of(const char* role, const MnnModel& model, const Loaded& key,
+                                 const std::vector<Count>& cores, const std::vector<Count>& widths) const {
+    return {role,
+            model.folder().name,
+            model.folder().sha256,
+            MNN::getVersion(),
+            key.settings.backend,
+            key.settings.threads,
+            key.settings.precision,
+            key.settings.memory,
+            cores,
+            key.asked_cores,
+            widths,
+            memory_facts()};
+}
+
+}  // namespace as2d

@@ -1,0 +1,83 @@
+// Target and drafter on MNN, each on its own thread with its own executor and cores.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "engines/padded_target.hpp"
+#include "engines/timed.hpp"
+#include "runner/cores.hpp"
+#include "runner/session.hpp"
+#include "runner/threaded.hpp"
+#include "runner/wav.hpp"
+
+namespace as2d {
+
+/// The target runs on the thread that calls; the drafter on a thread of its own. Models and heard audio stay.
+class MnnSession : public Session {
+public:
+    ~MnnSession() override;
+
+    const char* source() const override { return "measured"; }
+    void complete(Request& request) override;
+    void prepare(const Request& request, StreamRecorder& recorder) override;
+    void instruct(const Request& request, Recorder& recorder) override;
+    Target& target() override { return *padded_; }
+    Proposer proposer(const Request& request, Recorder& recorder) override;
+    void release() override;
+    std::optional<std::string> text_of(const Tokens& tokens) override;
+    bool stuck() const override { return stuck_; }
+
+private:
+    /// Which model a thread holds, and how.
+    struct Loaded {
+        std::string sha256;
+        MnnSettings settings;
+        std::vector<Count> asked_cores;
+
+        bool operator==(const Loaded& other) const {
+            return sha256 == other.sha256 && settings == other.settings && asked_cores == other.asked_cores;
+        }
+    };
+
+    /// A drafter and the thread it belongs to.
+    struct Drafter {
+        std::unique_ptr<WorkerThread> thread;
+        std::unique_ptr<MnnModel> model;
+        Loaded key;
+        std::vector<Count> cores;
+        std::string heard;
+    };
+
+    void load_target(const Request& request, Recorder& recorder);
+    void load_drafter(const Request& request, Recorder& recorder);
+    void drop_drafter();
+    void find_widths(const Request& request, StreamRecorder& recorder);
+    void hear(const Request& request, Recorder& recorder);
+    EngineFacts facts_of(const char* role, const MnnModel& model, const Loaded& key, const std::vector<Count>& cores,
+                         const std::vector<Count>& widths) const;
+
+    std::optional<ModelFolder> target_folder_;
+    std::optional<ModelFolder> drafter_folder_;
+    std::optional<Audio> audio_;
+    CoreChoice cores_;
+    const std::vector<Count> allowed_ = allowed_cores();
+
+    std::unique_ptr<MnnModel> model_;
+    Loaded target_key_;
+    std::vector<Count> target_cores_;
+    std::string heard_;
+    std::map<std::string, std::vector<Count>> exact_widths_;
+    std::optional<WidthPolicy> policy_;
+    std::unique_ptr<PaddedTarget> padded_;
+
+    std::optional<Drafter> drafter_;
+    std::unique_ptr<PacedModel> paced_;
+    std::unique_ptr<SerialDrafter> serial_;
+    std::unique_ptr<Source> source_;
+    bool stuck_ = false;
+};
+
+}  // namespace as2d
