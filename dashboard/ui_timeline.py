@@ -21,7 +21,7 @@ from dashboard.views.figure_help import HELP
 from dashboard.views.live import live_info, live_text_html
 from dashboard.views.parts import PARTS, PartInfo, part_info
 from dashboard.views.rounds import RoundDetails, round_details
-from dashboard.views.run_labels import profile_label, run_label
+from dashboard.views.run_labels import labelled, profile_label, run_label
 from dashboard.views.timeline import TimelineInfo
 from datastore.errors import RunNotFoundError
 

@@ -35,7 +35,7 @@ from tests.bench.push import measure_push, render_push
 from tests.bench.replay import measure_replay, render_replay
 
 PARTS = ("replay", "push", "pages", "runs")
-"""Speed of replay; transfers to a virtual phone (Linux only); pages over many stored runs; native runs of every method."""
+"""Replay; transfers to a virtual phone (Linux only); pages over many stored runs; native runs of every method."""
 
 SEARCH_WINDOWS = (8, 10, 12, 14, 16, 24)
 """Search windows W among which replay chooses, on development and validation windows,"""
