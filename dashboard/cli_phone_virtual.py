@@ -14,9 +14,10 @@ from device_bridge.adb.servers import parse_server
 from device_bridge.errors import DeviceError
 from device_bridge.virtual_phone import PRESETS, VirtualPhone
 from device_bridge.virtual_phone.faults import FAULTS
-from device_bridge.virtual_phone.handle import fault_from_outside
+from device_bridge.virtual_phone.handle import fault_from_outside, usable_virtual_phone
 from device_bridge.virtual_phone.presets import preset
 
+NO_ARM64 = "arm64 programs run here only with qemu-user-static, namespaces, and Linux 6.7 or later."
 _POLL_S = 0.2
 
 
@@ -37,7 +38,7 @@ def register(actions: Any) -> None:
     )
     starting.add_argument("--storage-mb", type=int, metavar="MB", help="size of its storage, kept in memory")
     starting.set_defaults(command=phone_virtual)
-    known = "\n".join(f"  {name:18} {what}" for name, what in FAULTS.items())
+    known = "\n".join(f"  {name:20} {what}" for name, what in FAULTS.items())
     failing = command(
         actions,
         "fault",
@@ -56,13 +57,18 @@ def phone_virtual(options: argparse.Namespace) -> Answer:
     server = parse_server(options.server) if options.server else configured_servers()[0]
     server.ensure()
     folder = _folder(options)
-    with VirtualPhone(folder, server, options.preset, storage_mb=options.storage_mb) as phone:
+    with usable_virtual_phone(folder, server, options.preset, options.storage_mb) as phone:
         phone.wait_ready()
         name = preset(options.preset).name
         jail = (
             "" if phone.reason is None else f" This computer forbids namespaces ({phone.reason}), so it is not jailed."
         )
-        print(f"The virtual {name} is {phone.serial} at {server}.{jail} Ctrl-C ends it.", file=sys.stderr, flush=True)
+        arm64 = "" if phone.runs_arm64 else f" It cannot be set up: {NO_ARM64}"
+        print(
+            f"The virtual {name} is {phone.serial} at {server}.{jail}{arm64} Ctrl-C ends it.",
+            file=sys.stderr,
+            flush=True,
+        )
         if _until_told_to_end(phone):
             return Answer({"serial": phone.serial, "isolation": phone.isolation, "folder": folder}, "It has ended.")
     raise DeviceError("The virtual phone ended by itself.", f"What it said is in {folder / 'phone.log'}.")

@@ -18,6 +18,7 @@ from dashboard.services.workspace import Workspace
 from datastore.errors import RunNotFoundError
 from device_bridge.jobs import Job
 from device_bridge.local import THIS_COMPUTER
+from device_bridge.setup.provision import lies_on_phone
 
 INTERRUPTED = 130
 _WINDOW_HELP = f"as2d: how far alignment looks past the cursor (default: {DEFAULT_SEARCH_WINDOW})"
@@ -48,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser, *, repeated: bool = True) -> 
     """
     heard = parser.add_mutually_exclusive_group(required=True)
     heard.add_argument("--window", metavar="ID", help="a bundled window, such as long_00")
-    heard.add_argument("--audio", metavar="FILE", type=Path, help="a WAV, FLAC, OGG or MP3 file")
+    heard.add_argument("--audio", metavar="FILE", type=Path, help="a WAV, FLAC, OGG or MP3 file, here or on the phone")
     parser.add_argument("--start", metavar="S", type=float, default=0.0, help="begin of the view in seconds")
     parser.add_argument("--end", metavar="S", type=float, help="end of the view in seconds")
     parser.add_argument("--method", default="as2d", help=f"{', '.join(METHODS)} (default: as2d)")
@@ -160,10 +161,12 @@ def run_form(workspace: Workspace, options: argparse.Namespace) -> RunForm:
 
 
 def _form(options: argparse.Namespace) -> RunForm:
+    on_phone = options.device != THIS_COMPUTER and options.audio is not None and lies_on_phone(str(options.audio))
     return RunForm(
         method=options.method,
         window_id=options.window,
-        audio=options.audio,
+        audio=None if on_phone else options.audio,
+        phone_audio=str(options.audio) if on_phone else None,
         view_start_s=options.start,
         view_end_s=options.end,
         target=options.target,

@@ -46,11 +46,15 @@ def recording(workspace: Workspace, *, whole: bool = False) -> RunForm | None:
     Args:
         whole: all of a long recording, not a part that one request can take.
     """
+    sources = SOURCES | {"phone": "On the phone"} if _on_phone() and not whole else SOURCES
     source = ui_state.one_of(
-        st.segmented_control, "source", "Recording", list(SOURCES), "bundled", format_func=lambda name: SOURCES[name]
+        st.segmented_control, "source", "Recording", list(sources), "bundled", format_func=lambda name: sources[name]
     )
     if source == "bundled":
         return _bundled()
+    if source == "phone":
+        path = st.text_input("Its path on the phone", placeholder="/sdcard/Recordings/a.wav", key="on-phone").strip()
+        return RunForm(phone_audio=path) if path else None
     with ui.guarded():
         if source == "microphone":
             _take(workspace, st.audio_input("Speak, up to 30 s", key="spoken"), "spoken.wav")
@@ -58,6 +62,11 @@ def recording(workspace: Workspace, *, whole: bool = False) -> RunForm | None:
             given = st.file_uploader("WAV, FLAC, OGG or MP3", type=["wav", "flac", "ogg", "mp3"], key="given")
             _take(workspace, given, given.name if given is not None else "")
     return _kept(workspace, whole=whole)
+
+
+def _on_phone() -> bool:
+    """Whether a phone was chosen."""
+    return ui_state.get("device") not in ("", THIS_COMPUTER)
 
 
 def _bundled() -> RunForm:
@@ -156,8 +165,7 @@ def more(workspace: Workspace, form: RunForm) -> tuple[RunForm, int]:
             target = ui_state.number(st.number_input, "tthreads", "Target threads", 1, 1, 64)
             drafter = ui_state.number(st.number_input, "dthreads", "Drafter threads", 1, 1, 64)
             target_cores, drafter_cores = _cores(workspace)
-            on_phone = ui_state.get("device", THIS_COMPUTER) not in ("", THIS_COMPUTER)
-            top = ui_state.flag("top", TOP_PROFILE) if on_phone else False
+            top = ui_state.flag("top", TOP_PROFILE) if _on_phone() else False
             precision = ui_state.one_of(st.selectbox, "precision", "Precision", LEVELS, "high")
             pace = ui_state.number(
                 st.number_input,

@@ -1,7 +1,7 @@
 """From a form to a request: defaults filled in, models and audio checked, exact widths looked up."""
 
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from as2d_core.alignment import DEFAULT_SEARCH_WINDOW
 from as2d_core.audio import read_audio
@@ -15,6 +15,7 @@ from dashboard.services.models import mnn_version, usable_model
 from dashboard.services.workspace import Workspace
 from datastore.library import SelfTestKey, get_self_test, settings_text
 from device_bridge.plan import new_id
+from device_bridge.setup.provision import PHONE_PLACES
 from device_bridge.task_profile import HIGHEST
 
 DEFAULT_BUDGET = 7
@@ -33,6 +34,8 @@ class RunForm:
     """A bundled window; either this or ``audio``."""
     audio: Path | None = None
     """A file; it is copied into the uploads folder."""
+    phone_audio: str | None = None
+    """Path of a file that lies on the phone which is to run it; nothing is known of it here."""
     view_start_s: float = 0.0
     view_end_s: float | None = None
     target: str | None = None
@@ -131,8 +134,16 @@ def heard_audio(workspace: Workspace, form: RunForm) -> tuple[AudioRef, str, str
     Raises:
         RequestError, AudioError, UnknownNameError: a sentence about what is wrong.
     """
-    if (form.window_id is None) == (form.audio is None):
+    if sum(choice is not None for choice in (form.window_id, form.audio, form.phone_audio)) != 1:
         raise RequestError("Say what to listen to: a bundled window, or an audio file (one of the two).")
+    if form.phone_audio is not None:
+        if not form.phone_audio.startswith(PHONE_PLACES):
+            raise RequestError(
+                f"{form.phone_audio!r} is no file of a phone; its path begins with {', '.join(PHONE_PLACES)}."
+            )
+        name = PurePosixPath(form.phone_audio).name
+        there = AudioRef(form.phone_audio, None, None, name, form.view_start_s, form.view_end_s)
+        return there, "transcribe", DEFAULT_INSTRUCTION
     if form.window_id is not None:
         window = demo_window(form.window_id)
         path, name, task, instruction = window.path, window.window_id, window.task, window.instruction

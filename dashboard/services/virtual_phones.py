@@ -9,6 +9,7 @@ from datastore.locations import Folders
 from device_bridge.adb import AdbServer, KnownPhone, configured_servers
 from device_bridge.errors import VirtualPhoneError
 from device_bridge.virtual_phone import VirtualPhone
+from device_bridge.virtual_phone.handle import usable_virtual_phone
 from device_bridge.virtual_phone.presets import PRESETS
 
 MOST = 4
@@ -44,7 +45,7 @@ def start_virtual_phone(workspace: Workspace, preset_id: str, server: AdbServer 
         if len(_started) >= MOST:
             raise VirtualPhoneError(f"{MOST} virtual phones run already.", "Stop one of them first.")
         root = _root(workspace.folders, preset_id)
-        phone = VirtualPhone(root, chosen, preset_id)
+        phone = usable_virtual_phone(root, chosen, preset_id)
         _started[chosen.phone_id(phone.serial)] = phone
     phone.wait_ready()
     workspace.phones.look_again()

@@ -61,7 +61,7 @@ class Provision:
         return replace(request, target=target, drafter=drafter, audio=replace(request.audio, path=audio))
 
     def _model(self, model: ModelRef, cancel: threading.Event) -> ModelRef:
-        if _is_there(model.path):
+        if lies_on_phone(model.path):
             return model
         info = describe_model(Path(model.path))
         self._say(f"Placing {info.name} on the phone")
@@ -75,7 +75,7 @@ class Provision:
 
     def _audio(self, request: Request, cancel: threading.Event) -> str:
         path = request.audio.path
-        if _is_there(path):
+        if lies_on_phone(path):
             return path
         local = Path(path).expanduser()
         try:
@@ -88,6 +88,6 @@ class Provision:
         return remote
 
 
-def _is_there(path: str) -> bool:
+def lies_on_phone(path: str) -> bool:
     """Whether a path names something on the phone: it looks so, and there is no such thing here."""
     return path.startswith(PHONE_PLACES) and not Path(path).exists()

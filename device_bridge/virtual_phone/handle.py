@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import json
 import os
+import platform
 import queue
 import socket
 import subprocess
@@ -18,6 +19,7 @@ from device_bridge.adb.phone import AdbPhone
 from device_bridge.adb.servers import AdbServer
 from device_bridge.adb.wire import Deadline
 from device_bridge.errors import DeviceError, VirtualPhoneError
+from device_bridge.virtual_phone.emulation import find_emulator
 from device_bridge.virtual_phone.faults import FAULTS
 from device_bridge.virtual_phone.presets import Preset, preset
 
@@ -59,6 +61,8 @@ class VirtualPhone:
         self.root = root
         self.preset: Preset = preset(preset_id)
         self.server = server
+        self.runs_arm64 = emulator is not None or platform.machine() in {"aarch64", "arm64"}
+        """Whether what setting up places can run there."""
         self.own_serial = serial or own_serial(root)
         """Of the hardware, whatever its connection is called."""
         command = [sys.executable, "-m", "device_bridge.virtual_phone", "--root", str(root), "--preset", preset_id]
@@ -179,6 +183,19 @@ class VirtualPhone:
             said = self._log.read_text("utf-8", "replace").strip().rpartition("\n")[2] if self._log.exists() else ""
             raise VirtualPhoneError(f"The virtual phone has ended ({said or 'without a word'}).") from None
         return answer
+
+
+def usable_virtual_phone(root: Path, server: AdbServer, preset_id: str, storage_mb: int | None = None) -> VirtualPhone:
+    """A virtual phone that can be set up, where this computer runs arm64 programs; elsewhere one that cannot.
+
+    Raises:
+        VirtualPhoneError: it cannot be started.
+    """
+    emulator = find_emulator()
+    if emulator is not None:
+        with contextlib.suppress(VirtualPhoneError):  # an older kernel, or no namespaces
+            return VirtualPhone(root, server, preset_id, storage_mb=storage_mb, emulator=emulator)
+    return VirtualPhone(root, server, preset_id, storage_mb=storage_mb)
 
 
 def fault_from_outside(root: Path, name: str, **values: Any) -> None:

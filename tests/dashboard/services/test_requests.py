@@ -84,3 +84,16 @@ def test_names_that_differ_in_their_number_are_listed_as_one(workspace):
     with pytest.raises(UnknownNameError, match=r"clean_00 to clean_11 \(12\)") as raised:
         build_request(workspace, replace(FORM, window_id="?"))
     assert "clean_05," not in str(raised.value)
+
+
+def test_audio_on_the_phone_is_named_as_it_lies_there(workspace):
+    request = build_request(workspace, RunForm(phone_audio="/sdcard/Music/a b.wav", view_start_s=2.0))
+    audio = request.audio
+    assert (audio.path, audio.window_id, audio.view_start_s) == ("/sdcard/Music/a b.wav", "a b.wav", 2.0)
+    assert (audio.sha256, audio.duration_s) == (None, None)
+
+
+@pytest.mark.parametrize("form", [RunForm(phone_audio="music/a.wav"), RunForm(phone_audio="/sdcard/a", window_id="x")])
+def test_what_is_no_path_of_a_phone_or_one_choice_too_many_is_refused(workspace, form):
+    with pytest.raises(RequestError):
+        build_request(workspace, form)
