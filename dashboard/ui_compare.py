@@ -20,7 +20,7 @@ from dashboard.views.over_time import over_time_figure
 from dashboard.views.paired import paired_frame, paired_table
 from dashboard.views.run_groups import BY, counts, work
 from dashboard.views.run_labels import kind, run_label
-from dashboard.views.theme import METHOD_NAMES, STRIP_CONFIG
+from dashboard.views.theme import METHOD_NAMES, PICTURE_CONFIG
 from datastore.queries import row_as_json
 
 LISTED = 300
@@ -165,7 +165,7 @@ def table(compared_: Comparison, said: str) -> None:
 
 def costs(compared_: Comparison) -> None:
     """T = D + V - O + H of every setting."""
-    ui.chart(cost_figure(compared_.costs, ui.theme()), "costs", config=STRIP_CONFIG)
+    ui.chart(cost_figure(compared_.costs, ui.theme()), "costs", config=PICTURE_CONFIG)
     shown = cost_table(compared_.costs)
     st.dataframe(shown, hide_index=True, height=min(ROW_PX * (len(shown) + 1) + 3, HIGHEST_PX))
 
@@ -211,7 +211,7 @@ def timelines(workspace: Workspace, found: ComparedRuns) -> None:
     with ui.guarded():
         rows = [get_run(workspace, row["run_id"]) for row in found.rows]
         records = [ui_cache.stored_record(workspace, row) for row in rows]
-        ui.chart(methods_figure(methods_info(records), ui.theme()), "timelines", config=STRIP_CONFIG)
+        ui.chart(methods_figure(methods_info(records), ui.theme()), "timelines", config=PICTURE_CONFIG)
         send_button(workspace, found, "methods", "timelines")
         with st.container(horizontal=True):
             for row in rows:

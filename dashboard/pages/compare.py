@@ -3,7 +3,7 @@ import streamlit as st
 from dashboard import ui, ui_compare
 from dashboard.views.figure_help import HELP
 from dashboard.views.paired import paired_figure
-from dashboard.views.theme import STRIP_CONFIG
+from dashboard.views.theme import PICTURE_CONFIG
 
 theme = ui.theme()
 workspace = ui.open_page("compare", "Compare", "Any runs side by side: which is faster, in what they differ, and why.")
@@ -16,7 +16,7 @@ with ui.guarded():
     ui_compare.one_setting(compared)
 
     st.subheader("Which is faster", anchor=False, help=HELP["paired"])
-    ui.chart(paired_figure(compared.paired, theme, about), "paired", config=STRIP_CONFIG)
+    ui.chart(paired_figure(compared.paired, theme, about), "paired", config=PICTURE_CONFIG)
     for note in compared.paired.notes:
         ui.sentence(note)
     ui_compare.table(compared, about)
