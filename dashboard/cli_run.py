@@ -15,6 +15,7 @@ from dashboard.services.requests import RunForm
 from dashboard.services.running import start_run
 from dashboard.services.runs import RunRow, get_run, load_record
 from dashboard.services.workspace import Workspace
+from dashboard.views.run_labels import ended
 from datastore.errors import RunNotFoundError
 from device_bridge.jobs import Job
 from device_bridge.local import THIS_COMPUTER
@@ -221,7 +222,7 @@ def _text(row: RunRow, repetitions: int) -> str:
         [
             row.text or "",
             "",
-            f"{row.run_id}  {row.method}  {row.status}  [{row.label}{virtual}{pace}]{median}",
+            f"{row.run_id}  {row.method}  {ended(row.status)}  [{row.label}{virtual}{pace}]{median}",
             f"{row.committed_tokens} tokens in {number(row.elapsed_ms, 'ms', 1)} = {number(row.tps, 'tok/s')}; "
             f"response after {number(row.response_ms, 'ms', 1)}",
             f"{row.rounds} rounds, {row.proposed} candidates proposed, {row.accepted} accepted; "

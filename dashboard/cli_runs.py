@@ -9,7 +9,7 @@ from dashboard.cli_run import figures
 from dashboard.services.exports import write_trace
 from dashboard.services.runs import RunFilter, RunRow, count_runs, get_run, list_runs, load_record, run_details
 from dashboard.views.energy import energy_info
-from dashboard.views.run_labels import kind
+from dashboard.views.run_labels import ended, kind
 from datastore.export import export_file
 from datastore.queries import row_as_json
 
@@ -57,7 +57,7 @@ def runs(options: argparse.Namespace) -> Answer:
                 row.method,
                 parameter(row),
                 row.window_id,
-                row.status,
+                ended(row.status),
                 row.committed_tokens,
                 row.tps,
                 row.matches_target_only,

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from dashboard.views import numbers
+from dashboard.views.run_labels import ended
 from dashboard.views.text import element, escape, label
 from dashboard.views.theme import FONT, SMALL_PX, Theme
 from dashboard.views.timeline_info import TimelineInfo
@@ -41,7 +42,7 @@ def heading_info(info: TimelineInfo, target_only_tps: float | None = None) -> He
         facts=tuple(fact for fact in facts if fact),
         tps=numbers.tps(info.tps),
         against_target_only=numbers.against_target_only(gain),
-        status="" if info.status == "eos" else info.status,
+        status="" if info.status == "eos" else ended(info.status),
         badges=badges(info.label, info.clock, info.emulated, info.virtual),
         notes=info.notes,
     )

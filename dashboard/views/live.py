@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 
 from as2d_core.records import RunRecord
 from dashboard.views import numbers
+from dashboard.views.run_labels import ended
 from dashboard.views.text import element, escape, token_texts, visible
 from dashboard.views.theme import FONT, Theme, axis, base_layout, caption, empty_layout, lane_name
 from dashboard.views.timeline import Lane, bar_trace, depth_trace
@@ -176,7 +177,7 @@ def live_figures_html(info: LiveInfo, theme: Theme) -> str:
     parts.append(element("span", escape(numbers.duration(info.elapsed_ms)), gap))
     if info.ready is not None:
         parts.append(element("span", escape(f"{numbers.counted(info.ready, 'candidate')} ready"), gap))
-    parts.append(element("span", escape(info.status), {"color": theme.muted}))
+    parts.append(element("span", escape(ended(info.status)), {"color": theme.muted}))
     style = {"font-family": FONT, "font-size": "15px", "color": theme.text, "font-variant-numeric": "tabular-nums"}
     return element("div", "".join(parts), style)
 

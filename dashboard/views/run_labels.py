@@ -62,7 +62,7 @@ def run_label(row: Mapping[str, Any]) -> str:
         method_name(row.get("method"), row.get("budget"), row.get("width")),
         str(row.get("window_id") or ""),
         "" if row.get("tps") is None else numbers.tps(row["tps"]),
-        "" if status == "eos" else str(status),
+        "" if status == "eos" else ended(status),
         "virtual phone" if row.get("virtual") else "",
         "emulated drafter" if row.get("emulated") else "",
         "" if row.get("label") in (None, "measured") else str(row["label"]),

@@ -33,6 +33,10 @@ def test_what_is_not_a_plain_measurement_is_said():
     assert run_label({**ROW, "label": "replayed", "emulated": True}).endswith("emulated drafter  ·  replayed")
 
 
+def test_a_run_that_was_cut_says_so_in_words():
+    assert run_label({**ROW, "status": "capped"}).endswith("27.92 tok/s  ·  cut at the output cap")
+
+
 def test_a_run_without_speed_says_how_it_ended():
     failed = {**ROW, "tps": None, "status": "failed"}
     assert run_label(failed).endswith("long_00  ·  failed")
