@@ -55,7 +55,8 @@ def phone_rows(facts: PhoneFacts) -> tuple[FactRow, ...]:
 
 def computer_rows(facts: Mapping[str, Any]) -> tuple[FactRow, ...]:
     """The same of this computer."""
-    system = " ".join(str(facts[k]) for k in ("system", "release", "machine") if facts.get(k))
+    release = " ".join(str(facts[k]) for k in ("system", "release") if facts.get(k))
+    system = ", ".join(filter(None, (release, str(facts.get("machine") or ""))))
     memory = facts.get("ram_bytes")
     cores = facts.get("logical_cores")
     return (
@@ -86,7 +87,7 @@ def facts_html(rows: Iterable[FactRow], theme: Theme) -> str:
         "grid-template-columns": "minmax(84px, max-content) 1fr",
         "gap": "2px 14px",
         "margin": "0",
-        "padding-top": "4px",
+        "padding": "4px 0 0",
         "font-family": FONT,
         "font-size": "13px",
         "line-height": "1.5",

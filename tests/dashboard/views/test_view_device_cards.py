@@ -57,6 +57,11 @@ def test_facts_are_told_in_a_readers_words():
     assert rows["Runs"].value == "arm64-v8a, armeabi-v7a"
 
 
+def test_the_machine_stands_apart_from_the_digits_of_the_release():
+    rows = {row.name: row for row in computer_rows({"system": "Linux", "release": "6.1-v8", "machine": "x86_64"})}
+    assert rows["System"].value == "Linux 6.1-v8, x86_64"
+
+
 def test_a_library_without_a_version_is_present():
     rows = by_name(phone_rows(facts(opencl=None, opencl_library="/vendor/lib64/libOpenCL.so")))
     assert rows["OpenCL"].value == "present, version unknown"
