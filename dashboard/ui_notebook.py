@@ -37,7 +37,7 @@ def choose(workspace: Workspace) -> Notebook:
             ui.box("error", f"There is no notebook {asked!r} any more; this is the one that was saved last.")
         chosen = ui_state.one_of(
             st.selectbox, "notebook", "Notebook", list(titles), next(iter(titles)), always=True,
-            format_func=lambda name: ui.plain(titles[name]),
+            format_func=titles.__getitem__,
         )  # fmt: skip
     right.button("New notebook", icon=":material/add:", on_click=_begin, args=(workspace,), width="stretch")
     try:

@@ -47,6 +47,12 @@ def test_cells_are_shown_in_order_and_a_fault_stays_in_its_cell(keep, kept, open
     assert len(app.charts) == 1
 
 
+def test_titles_in_the_list_are_plain_text(kept, open_page):
+    kept(text_cell("a"), title="K70_b=7 *vs* K24")
+    app = open_page("notebook", notebook="n")
+    assert app.widget("selectbox", "Notebook").options == ["K70_b=7 *vs* K24"]
+
+
 def test_a_parameter_changes_what_other_cells_show_and_is_kept(workspace, kept, open_page):
     kept(parameter_cell("n", "whole", 3), query_cell("SELECT $n * 2 AS twice"))
     app = open_page("notebook", notebook="n")
