@@ -176,8 +176,13 @@ def _said(source: Source, theme: Theme, given: Settings) -> tuple[Block, ...]:
     return (Markup(live_text_html(live_info(record), theme)),)
 
 
+_LONG = ("Device", "Run")
+"""Columns that stand last: they are long, and what they say is elsewhere."""
+
+
 def _runs(source: Source, theme: Theme, given: Settings) -> tuple[Block, ...]:  # noqa: ARG001 - one signature
     shown = runs_info([_mapping(row) for row in source.rows(given["runs"])]).shown
+    shown = shown[[*(name for name in shown.columns if name not in _LONG), *_LONG]]
     return (Grid(tuple(shown.columns), tuple(tuple(row) for row in shown.itertuples(index=False))),)
 
 

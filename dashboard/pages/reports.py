@@ -6,7 +6,7 @@ workspace = ui.open_page("reports", "Reports", "Choose runs, say what you expect
 with st.expander("Take in what somebody shared", icon=":material/upload:"):
     ui_reports.take_in(workspace)
 
-choices, shown = st.columns([4, 9], gap="large")
+choices, shown = st.columns([4, 11], gap="medium")
 with choices:
     template = ui_reports.template()
     notebook = ui_reports.filled(workspace, template)

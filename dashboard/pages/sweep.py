@@ -3,7 +3,7 @@ import streamlit as st
 from dashboard import ui, ui_sweep
 
 workspace = ui.open_page("sweep", "Sweep", "How does a device do along a recording, or when it works on and on?")
-controls, results = st.columns([4, 9], gap="medium")
+controls, results = st.columns([5, 8], gap="medium")
 
 with controls:
     ui_sweep.ask(workspace)
