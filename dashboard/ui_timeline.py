@@ -189,7 +189,7 @@ def part(info: TimelineInfo) -> PartInfo | None:
     chosen = ui_state.one_of(
         st.segmented_control,
         "part",
-        "Point out a part of T = D + V - O + H",
+        "Point out a part of T = D + V − O + H",
         [NO_PART, *PARTS],
         NO_PART,
         format_func=lambda name: {NO_PART: "none"}.get(name, f"{name}: {SHORT.get(name, name)}"),
@@ -293,9 +293,7 @@ def aligned(workspace: Workspace, shown: Chosen) -> None:
     with left:
         chosen = ui_state.one_of(st.selectbox, "with", "Compare with", ["", *others], "", format_func=label)
     with right:
-        by = ui_state.one_of(
-            st.segmented_control, "by", "Aligned by", list(BY), BY[0], format_func=lambda name: f"by {name}"
-        )
+        by = ui_state.one_of(st.segmented_control, "by", "Aligned by", list(BY), BY[0])
     if not chosen:
         return
     with ui.guarded():

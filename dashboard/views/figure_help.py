@@ -27,7 +27,7 @@ HELP = {
         "on; a single pair has no interval. Failed and capped runs keep their row. Paper: Section 5.2, Appendix D.4.3."
     ),
     "cost_parts": (
-        "T = D + V - O + H of all finished runs of a setting, in ms a committed token, cut into four parts that do not "
+        "T = D + V − O + H of all finished runs of a setting, in ms a committed token, cut into four parts that do not "
         "overlap: only the target works, both work, only the drafter works, neither does. A shorter bar is faster; "
         "what only the drafter does is drafting that is not hidden. Paper: equation 9 and Appendix D.2.7."
     ),
