@@ -36,6 +36,8 @@ ORDERS: dict[str, tuple[str, bool]] = {
 }
 LAST = ("Device", "Run")
 """Columns that give way where there is little room."""
+WIDTHS = {"Started": 164}
+"""Widths in px of columns that a narrow grid would cut off."""
 FORMATS = {"csv": "CSV", "parquet": "Parquet", "ndjson": "NDJSON logs", "trace": "Perfetto trace"}
 
 
@@ -128,7 +130,9 @@ def table(rows: Sequence[RunRow], key: str) -> list[RunRow]:
         selection_mode="multi-row",
         column_order=[*(name for name in info.table.columns if name not in LAST), *LAST],
         key=f"{key}-{hash(info.run_ids)}",
-        column_config={name: st.column_config.Column(help=text) for name, text in info.help.items()},
+        column_config={
+            name: st.column_config.Column(help=text, width=WIDTHS.get(name)) for name, text in info.help.items()
+        },
     )
     return [rows[i] for i in chosen["selection"]["rows"] if i < len(rows)]
 
