@@ -114,8 +114,8 @@ def chart(
     """A figure in its own colours.
 
     Args:
-        on_click: gets the point that was clicked on.
-        on_range: gets both ends of the range that was dragged over the x axis; its points are then not clicked on.
+        on_click: gets the point that was clicked on; not together with a figure whose drag selects.
+        on_range: gets both ends of the range that was dragged over the x axis.
     """
     if on_click is None and on_range is None:
         st.plotly_chart(figure, key=key, theme=None, config=dict(config))

@@ -227,6 +227,11 @@ def selected(found: Compared) -> Pair:
     return Pair(best.drafter, best.budget)
 
 
+def drag_chooses() -> bool:
+    """Whether a drag over the figure picks several budgets; Streamlit hears no click on a figure that waits for one."""
+    return ui_state.flag("drag", "Drag over budgets to choose among them")
+
+
 def pick_pair(point: ui.Point) -> None:
     """A mark of the curve was clicked on."""
     found = point.get("customdata")

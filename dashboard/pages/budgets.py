@@ -26,8 +26,9 @@ def compared() -> None:
     info = budgets_info(report.table, (pair.drafter, pair.budget), interval, base, among)
     st.subheader("Throughput against budget", anchor=False, help=HELP["budgets"])
     ui.sentence(info.sentence[0].upper() + info.sentence[1:], muted=False)
-    figure, drag = budgets_figure(info, theme, drag=True), ui_budgets.pick_range(report)
-    ui.chart(figure, "budgets", config=STRIP_CONFIG, on_click=ui_budgets.pick_pair, on_range=drag)
+    drag = ui_budgets.drag_chooses()
+    picks = {"on_range": ui_budgets.pick_range(report)} if drag else {"on_click": ui_budgets.pick_pair}
+    ui.chart(budgets_figure(info, theme, drag=drag), "budgets", config=STRIP_CONFIG, **picks)
     ui_budgets.pair_tools(found, pair)
     ui.sentence(" ".join(info.notes))
     ui_budgets.send_button(workspace, report, pair, "budgets")

@@ -46,8 +46,8 @@ HELP = {
     ),
     "budgets": (
         "Pooled throughput (all tokens over all time) under every fixed budget b, with its 95 % interval over windows. "
-        "Dashed: the oracle, the best pair of each window in hindsight. Click a mark to look at one budget; drag over "
-        "several to let validation choose among them. Paper: Appendices D.2.5 and D.2.6."
+        "Dashed: the oracle, the best pair of each window in hindsight. Click a mark to look at one budget; "
+        "with the switch on, drag over several to let validation choose among them. Paper: Appendices D.2.5 and D.2.6."
     ),
     "splits": (
         "choice: development and validation windows, which a choice is made on. Once test windows were shown (test, "

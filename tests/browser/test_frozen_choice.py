@@ -36,7 +36,7 @@ def drag_over_budgets(page, low, high, until):
 
 
 def test_a_choice_among_dragged_budgets_is_frozen_before_it_is_judged_and_is_what_the_runner_reads(dashboard, page):
-    open_page(page, f"{dashboard.url}/budgets?profile=note9")
+    open_page(page, f"{dashboard.url}/budgets?profile=note9&drag=1")
     drag_over_budgets(page, 1.5, 4.4, until=page.get_by_text(re.compile("Chosen among b = 2 to 4")))
     assert "from=2" in page.evaluate("location.search")
     assert page.get_by_role("button", name="Show its test windows").count() == 0
