@@ -51,5 +51,3 @@ PAPER = ModelPlan(
 )
 LIGHT = ModelPlan("light", Shape(VOCABULARY, 192, 6, 448, 4, 2, 48, 128, 2), 13, 6_000, 1e-3, teacher="target")
 MODELS = {plan.name: plan for plan in (TARGET, PAPER, LIGHT)}
-SPLIT_SEEDS = {"development": 1000, "validation": 2000}
-"""The sealed windows have none here: their seeds are drawn when they are made, once, at the end."""

@@ -11,7 +11,7 @@ import numpy as np
 from as2d_core.audio import SAMPLE_RATE
 from as2d_core.errors import TrainingError
 from as2d_core.models.training.evaluate import Item
-from as2d_core.models.training.plans import SPLIT_SEEDS
+from as2d_core.models.training.names import SPLIT_SEEDS
 from as2d_core.models.window_index import INDEX, write_index
 
 SEALED = "sealed"

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from as2d_core.errors import TrainingError
 from as2d_core.models.training.bank import make_bank, planned_utterances
-from as2d_core.models.training.plans import MODELS, SPLIT_SEEDS, TRAINING_BANK, ModelPlan, evaluation_banks
+from as2d_core.models.training.names import SPLIT_SEEDS
+from as2d_core.models.training.plans import MODELS, TRAINING_BANK, ModelPlan, evaluation_banks
 from as2d_core.models.training.progress import Progress
 from as2d_core.replay import trajectories
 

@@ -7,7 +7,7 @@ from tones import PLAN, make_tone_bank
 
 from as2d_core.errors import TrainingError
 from as2d_core.models.training.evaluate import GROUPS, evaluation_items
-from as2d_core.models.training.plans import SPLIT_SEEDS
+from as2d_core.models.training.names import SPLIT_SEEDS
 from as2d_core.models.training.recordings import split_seed, write_recordings
 from as2d_core.models.window_index import read_index
 
