@@ -30,7 +30,7 @@ dashboard: install
 test: install-test lint types tests
 
 tests: install-test
-	@exec $(PY) -m pytest -rs -n auto --maxprocesses=4 --dist=loadfile $(ARGS)
+	@exec $(PY) -m pytest -rs -n auto --maxprocesses=4 --dist=loadfile --no-loadscope-reorder $(ARGS)
 
 lint: install-test
 	@$(PY) -m ruff check .

@@ -59,6 +59,13 @@ _HASH = 'sha256sum < "$1"'
 _EXECUTABLE = 'chmod 755 "$1"; [ -x "$1" ]'
 
 
+TURN_S = 0.2
+"""How often somebody who waits for another sender of the same file looks whether it was cancelled."""
+_GUARD = threading.Lock()
+_TURNS: dict[tuple[str, str], threading.Lock] = {}
+"""By phone and path: whose turn it is to send. As many as there are paths on phones, which is few."""
+
+
 @dataclass(frozen=True, slots=True)
 class Pushed:
     """What a transfer did."""
@@ -141,7 +148,8 @@ def push_file(
         _allow(phone, remote, executable=executable)
         return Pushed(remote, size, sum(crossed), start)
 
-    return translated(lambda: retrying(attempt, retry, stopped), remote)
+    with _alone(phone, remote, stopped):
+        return translated(lambda: retrying(attempt, retry, stopped), remote)
 
 
 def pull_file(
@@ -267,6 +275,26 @@ def translated(work: Callable[[], Result], remote: str) -> Result:
         return work()
     except CommandFailedError as error:
         raise reason_of(remote, error.said, error.code) from error
+
+
+@contextmanager
+def _alone(phone: AdbPhone, remote: str, stopped: threading.Event) -> Iterator[None]:
+    """One sender of a file at a time in this process; the next then finds it there, and sends nothing.
+
+    Each sender's own deadlines bound the wait.
+
+    Raises:
+        TransferStoppedError: it was cancelled while it waited.
+    """
+    with _GUARD:
+        turn = _TURNS.setdefault((phone.id, remote), threading.Lock())
+    while not turn.acquire(timeout=TURN_S):
+        if stopped.is_set():
+            raise TransferStoppedError(f"Sending {remote} was stopped.", "Somebody else is sending it.")
+    try:
+        yield
+    finally:
+        turn.release()
 
 
 def _look(phone: AdbPhone, remote: str, timeout_s: float) -> tuple[int, int, int]:

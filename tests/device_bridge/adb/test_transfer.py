@@ -271,3 +271,30 @@ def test_a_transfer_is_nearly_as_fast_as_adb_push(start_phone, tmp_path):
                 push_file(phone.phone, local, f"{WORK}/model")
             times[who].append(time.monotonic() - began)
     assert statistics.median(times["adb"]) >= 0.9 * statistics.median(times["ours"])
+
+
+def test_who_waits_for_another_sender_of_the_same_file_can_be_stopped(start_phone, tmp_path):
+    phone, big = start_phone().phone, tmp_path / "big"
+    big.write_bytes(os.urandom(3_000_000))
+    begun, go_on, cancel, ended = (threading.Event() for _ in range(4))
+
+    def hold(done, _total):
+        begun.set()
+        assert go_on.wait(60)
+
+    def wait_in_vain():
+        with pytest.raises(TransferStoppedError):
+            push_file(phone, big, f"{WORK}/big", cancel=cancel)
+        ended.set()
+
+    first = threading.Thread(target=lambda: push_file(phone, big, f"{WORK}/big", progress=hold))
+    first.start()
+    assert begun.wait(60)
+    second = threading.Thread(target=wait_in_vain)
+    second.start()
+    cancel.set()
+    assert ended.wait(60)
+    go_on.set()
+    first.join(60)
+    second.join(60)
+    assert push_file(phone, big, f"{WORK}/big").skipped
