@@ -1,4 +1,4 @@
-"""The bundled pair and its recordings: what makes the main job run with nothing else."""
+"""The bundled models and their recordings: what makes the main job run with nothing else."""
 
 from functools import cache
 from pathlib import Path
@@ -9,6 +9,8 @@ from as2d_core.models.window_index import RecordedWindow, read_index
 FOLDER = Path(__file__).parent / "demo"
 TARGET = FOLDER / "target"
 DRAFTER = FOLDER / "drafter"
+LIGHT = FOLDER / "light"
+"""A drafter whose step costs next to nothing, as none on a phone does."""
 
 
 @cache

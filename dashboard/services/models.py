@@ -1,4 +1,4 @@
-"""Which models can be chosen? The bundled pair, and folders of the user, described and tried before use."""
+"""Which models can be chosen? The bundled models, and folders of the user, described and tried before use."""
 
 import json
 import time
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from as2d_core.errors import ModelError, unknown_name
-from as2d_core.models.demo_catalog import DRAFTER, TARGET
+from as2d_core.models.demo_catalog import DRAFTER, LIGHT, TARGET
 from as2d_core.models.folder import ModelInfo, describe_model
 from as2d_core.models.probe import Probe, probe_model
 from as2d_core.reading import read_json
@@ -20,7 +20,7 @@ from datastore.locations import Folders
 from datastore.lock import turn
 
 REGISTRY_FILE = "registry.json"
-BUNDLED = {"demo-target": TARGET, "demo-drafter": DRAFTER}
+BUNDLED = {"demo-target": TARGET, "demo-drafter": DRAFTER, "demo-light": LIGHT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class _Registry:
 
 
 def list_models(folders: Folders) -> list[ModelEntry]:
-    """The bundled pair, then the user's folders in the order they were added."""
+    """The bundled models, then the user's folders in the order they were added."""
     registry = _read(folders)
     bundled = [_entry(name, path, registry) for name, path in BUNDLED.items()]
     return bundled + [_entry(name, Path(path), registry) for name, path in registry.folders.items()]
@@ -74,7 +74,7 @@ def remove_model(folders: Folders, name: str) -> Path:
     """Take a model off the list; its files stay where they are. Returns where that is.
 
     Raises:
-        ModelError: it is one of the bundled pair.
+        ModelError: it is one of the bundled models.
         UnknownNameError: there is none of this id or path.
     """
     if name in BUNDLED:

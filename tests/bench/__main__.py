@@ -12,14 +12,13 @@ import json
 import sys
 import time
 from collections import defaultdict
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from as2d_core.calibration.fit import fit_profile
 from as2d_core.errors import RequestError
-from as2d_core.models.demo_catalog import DRAFTER, TARGET, demo_windows
+from as2d_core.models.demo_catalog import DRAFTER, LIGHT, TARGET, demo_windows
 from as2d_core.models.window_index import RecordedWindow
 from as2d_core.profiles import Profile
 from as2d_core.protocol import parse
@@ -28,14 +27,16 @@ from as2d_core.replay.grid import replay_grid
 from as2d_core.replay.trajectories import TrajectorySet, load_corpus
 from as2d_core.runner.coordinator import Coordinator
 from as2d_core.selection import select_budget
-from tests.bench.arms import PAPER_RATIO, TARGET_ONLY, Arm, Choice, arms, request, rotated
+from tests.bench.arms import Arm, Choice, arms, request, rotated
 from tests.bench.figures import CHECK_RUNS, figures, render
 from tests.bench.pages import measure_pages, render_pages
 from tests.bench.push import measure_push, render_push
 from tests.bench.replay import measure_replay, render_replay
 
-PARTS = ("replay", "push", "pages", "runs")
-"""Replay; transfers to a virtual phone (Linux only); pages over many stored runs; native runs of every method."""
+PAIRS = {"runs": (DRAFTER, "demo"), "light": (LIGHT, "demo-light")}
+"""Native runs of every method: the drafter, and the trajectories that its settings are chosen on."""
+PARTS = ("replay", "push", "pages", *PAIRS)
+"""Replay; transfers to a virtual phone (Linux only); pages over many stored runs; native runs with each drafter."""
 
 SEARCH_WINDOWS = (8, 10, 12, 14, 16, 24)
 """Search windows W among which replay chooses, on development and validation windows,"""
@@ -72,7 +73,7 @@ class Device:
         self._coordinator.close()
 
 
-def calibrate(device: Device, windows: dict[str, RecordedWindow], repetitions: int) -> Profile:
+def calibrate(device: Device, windows: dict[str, RecordedWindow], repetitions: int, drafter: Path) -> Profile:
     """This computer's profile, measured now."""
     records = []
     for name in CALIBRATION_WINDOWS:
@@ -81,7 +82,7 @@ def calibrate(device: Device, windows: dict[str, RecordedWindow], repetitions: i
             run_id=f"calibrate {name}",
             method="calibrate",
             target=ModelRef(str(TARGET), exact_widths=device.widths),
-            drafter=ModelRef(str(DRAFTER)),
+            drafter=ModelRef(str(drafter)),
             audio=AudioRef(str(window.path), window_id=name),
             instruction=window.instruction,
             options={"repetitions": repetitions, "episodes": repetitions},
@@ -110,17 +111,18 @@ def main() -> int:
     if "pages" in (options.part or PARTS):
         result["pages"] = measure_pages(say)
         print(render_pages(result["pages"]), end="\n\n")
-    if "runs" in (options.part or PARTS):
-        found = measure_runs(options)
-        good = found["different_outputs"] == 0 and found["failed_runs"] == 0
-        result |= found
+    for part, pair in PAIRS.items():
+        if part in (options.part or PARTS):
+            found = measure_runs(options, *pair)
+            good = good and found["different_outputs"] == 0 and found["failed_runs"] == 0
+            result[part] = found
     if options.json:
         options.json.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return 0 if good else 1
 
 
-def measure_runs(options: argparse.Namespace) -> dict[str, Any]:
-    """Native runs of every method, interleaved, and replay held against them."""
+def measure_runs(options: argparse.Namespace, drafter: Path, corpus_id: str) -> dict[str, Any]:
+    """Native runs of every method with one drafter, interleaved, and replay held against them."""
     everything = {w.window_id: w for w in demo_windows() if w.task == "transcribe"}
     if not 1 <= options.windows <= len(everything) or options.repetitions < 1:
         raise RequestError(f"Choose 1 to {len(everything)} windows and at least one repetition.")
@@ -128,17 +130,14 @@ def measure_runs(options: argparse.Namespace) -> dict[str, Any]:
     windows = [list(everything.values())[int(i * step)] for i in range(options.windows)]
     device = Device()
     try:
-        say("Measuring this computer's costs")
-        profile = calibrate(device, everything, 5)
-        corpus = load_corpus("demo")
+        say(f"Drafter {drafter.name}: measuring this computer's costs")
+        profile = calibrate(device, everything, 5, drafter)
+        corpus = load_corpus(corpus_id)
         chosen = choose(profile, corpus)
         grid = replay_grid(corpus, profile, threshold=chosen.threshold, search_window=chosen.search_window)
-        step_ms = target_step_ms(device, windows[:: max(1, len(windows) // CHECKED_WINDOWS)])
-        pace_ms = PAPER_RATIO * step_ms
-        paced = replace(profile, draft_serial_ms=pace_ms, draft_overlapped_ms=pace_ms)
-        rows = arms(chosen, choose(paced, corpus))
-        checks = check_replay(device, windows[:: max(1, len(windows) // CHECKED_WINDOWS)])
-        records = measure(device, rows, windows, options.repetitions, pace_ms)
+        rows = arms(chosen)
+        checks = check_replay(device, windows[:: max(1, len(windows) // CHECKED_WINDOWS)], drafter)
+        records = measure(device, rows, windows, options.repetitions, drafter)
     finally:
         device.close()
     if options.keep:
@@ -146,10 +145,10 @@ def measure_runs(options: argparse.Namespace) -> dict[str, Any]:
         for name, found in records.items():
             for window, runs in found.items():
                 for record in runs:
-                    path = options.keep / f"{name} {window} {record.request.repetition}.ndjson"
+                    path = options.keep / f"{drafter.name} {name} {window} {record.request.repetition}.ndjson"
                     path.write_text("".join(device.streams[record.run_id]), encoding="utf-8")
-    result = figures(rows, records, checks, profile, grid, chosen, pace_ms, step_ms)
-    print(render(result))
+    result = figures(rows, records, checks, profile, grid, chosen)
+    print(render(result), end="\n\n")
     return result
 
 
@@ -163,26 +162,19 @@ def choose(profile: Profile, corpus: TrajectorySet) -> Choice:
     return Choice(choices[best].budget, *best)
 
 
-def target_step_ms(device: Device, windows: list[RecordedWindow]) -> float:
-    """Mean target-only step at the bit-equal width, as decoding really runs."""
-    runs = [device.run(request(TARGET_ONLY, window, 0, 0.0, device.widths)) for window in windows]
-    calls = [r.call_ns for run in runs for r in run.rounds]
-    return sum(calls) / len(calls) / 1e6
-
-
-def check_replay(device: Device, windows: list[RecordedWindow]) -> dict[str, list[RunRecord]]:
+def check_replay(device: Device, windows: list[RecordedWindow], drafter: Path) -> dict[str, list[RunRecord]]:
     """As²d b = 7 on some windows: a warm-up, then by turns a run that gives costs and one to check against."""
     arm = Arm("replay check", "as2d", budget=7)
     return {
         window.window_id: [
-            device.run(request(arm, window, turn, 0.0, device.widths)) for turn in range(1 + 2 * CHECK_RUNS)
+            device.run(request(arm, window, turn, device.widths, drafter)) for turn in range(1 + 2 * CHECK_RUNS)
         ]
         for window in windows
     }
 
 
 def measure(
-    device: Device, rows: list[Arm], windows: list[RecordedWindow], repetitions: int, pace_ms: float
+    device: Device, rows: list[Arm], windows: list[RecordedWindow], repetitions: int, drafter: Path
 ) -> dict[str, dict[str, list[RunRecord]]]:
     """Run all arms on all windows, the order rotated from window to window and turned from repetition to repetition.
 
@@ -197,7 +189,7 @@ def measure(
             if repetition % 2:
                 order.reverse()
             for arm in order:
-                record = device.run(request(arm, window, repetition, pace_ms, device.widths))
+                record = device.run(request(arm, window, repetition, device.widths, drafter))
                 records[arm.name][window.window_id].append(record)
         say(f"{number + 1} of {len(windows)} windows, {time.monotonic() - start:.0f} s")
     return records

@@ -2,15 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from as2d_core.alignment import DEFAULT_SEARCH_WINDOW
 from as2d_core.models.demo_catalog import DRAFTER, TARGET
 from as2d_core.models.window_index import RecordedWindow
 from as2d_core.records import AudioRef, ModelRef, Request
 from as2d_core.replay.grid import DEFAULT_THRESHOLD
-
-PAPER_RATIO = 0.39
-"""Draft step over target step on the published phone with the paper's main budget (23.3 / 59.4 ms)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,14 +21,11 @@ class Arm:
     width: int | None = None
     draft_cap: int | None = None
     plain_step: bool = False
-    paced: bool = False
     search_window: int = DEFAULT_SEARCH_WINDOW
     threshold: float = DEFAULT_THRESHOLD
 
 
-SD = "standard SD K = 8"
-PACED_SD = "standard SD K = 8, paced drafter"
-PACED_AS2D = "As²d as chosen, paced drafter"
+SD = ("standard SD K = 4", "standard SD K = 8")
 TARGET_ONLY = Arm("target-only (bit-equal width)", "target-only")
 PLAIN = Arm("target-only (plain K = 1)", "target-only", plain_step=True)
 
@@ -44,27 +39,18 @@ class Choice:
     threshold: float
 
 
-def arms(chosen: Choice, chosen_paced: Choice) -> list[Arm]:
+def arms(chosen: Choice) -> list[Arm]:
     """All arms. The chosen budget joins the fixed ones; b = 7 is run with the default settings too."""
     settings = {"search_window": chosen.search_window, "threshold": chosen.threshold}
     budgets = sorted({3, 5, 7, chosen.budget})
     return [
         TARGET_ONLY,
         PLAIN,
-        Arm(SD, "sd", width=8),
+        *(Arm(name, "sd", width=width) for name, width in zip(SD, (4, 8), strict=True)),
         Arm("SpecASR cap 7", "specasr", draft_cap=7),
         Arm("SpecASR cap 14", "specasr", draft_cap=14),
         *(Arm(as2d_name(b), "as2d", budget=b, **settings) for b in budgets),
         Arm(f"As²d b = 7, W = {DEFAULT_SEARCH_WINDOW}, θ = {DEFAULT_THRESHOLD} (default)", "as2d", budget=7),
-        Arm(PACED_SD, "sd", width=8, paced=True),
-        Arm(
-            PACED_AS2D,
-            "as2d",
-            budget=chosen_paced.budget,
-            paced=True,
-            search_window=chosen_paced.search_window,
-            threshold=chosen_paced.threshold,
-        ),
     ]
 
 
@@ -73,14 +59,16 @@ def as2d_name(budget: int) -> str:
     return f"As²d b = {budget}"
 
 
-def request(arm: Arm, window: RecordedWindow, repetition: int, pace_ms: float, widths: Sequence[int] | None) -> Request:
+def request(
+    arm: Arm, window: RecordedWindow, repetition: int, widths: Sequence[int] | None, drafter: Path = DRAFTER
+) -> Request:
     """The request of one arm on one window."""
     target = ModelRef(str(TARGET), exact_widths=tuple(widths) if widths else None)
     return Request(
         run_id=f"{arm.name} {window.window_id} {repetition}",
         method=arm.method,
         target=target,
-        drafter=ModelRef(str(DRAFTER)),
+        drafter=ModelRef(str(drafter)),
         audio=AudioRef(str(window.path), window_id=window.window_id),
         task=window.task,
         instruction=window.instruction,
@@ -90,7 +78,6 @@ def request(arm: Arm, window: RecordedWindow, repetition: int, pace_ms: float, w
         plain_step=arm.plain_step,
         search_window=arm.search_window,
         threshold=arm.threshold,
-        drafter_pace_ms=pace_ms if arm.paced else None,
         repetition=repetition,
     )
 
