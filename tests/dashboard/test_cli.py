@@ -226,7 +226,7 @@ def test_a_store_that_is_held_says_by_whom_and_what_to_do(data_folder, as2d):
 # -- budgets, models --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("split", "windows"), [("all", 60), ("test", 20)])
+@pytest.mark.parametrize(("split", "windows"), [("all", 260), ("test", 60)])
 def test_budgets_give_rows_oracle_choice_and_gap_over_the_same_windows(data_folder, as2d, split, windows):
     code, out, _ = as2d("budgets", "--profile", "k70", "--corpus", "demo", "--split", split, "--budgets", "3,7,12")
     assert (code, out["profile"], out["corpus"], out["windows"]) == (0, "k70", "demo", windows)
@@ -265,7 +265,8 @@ def test_budgets_of_a_set_without_windows_to_choose_on_are_compared_and_one_sent
 
 
 def test_the_bundled_models_are_listed(data_folder, as2d):
-    assert [entry["id"] for entry in as2d("models", "list")[1]["models"]] == ["demo-target", "demo-drafter"]
+    listed = [entry["id"] for entry in as2d("models", "list")[1]["models"]]
+    assert listed == ["demo-target", "demo-drafter", "demo-light"]
 
 
 @pytest.mark.models

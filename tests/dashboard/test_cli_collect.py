@@ -24,18 +24,18 @@ def as2d(data_folder, capsys):
 
 def test_a_set_that_was_exported_can_be_imported_and_replayed(as2d, tmp_path):
     code, out = as2d("collect", "--corpus", "demo", "--export", tmp_path / "out")
-    assert (code, out["windows"], out["label"]) == (0, 60, "measured")
+    assert (code, out["windows"], out["label"]) == (0, 260, "measured")
     assert out["manifest"]["sha256"]
     code, out = as2d("collect", "--import", tmp_path / "out", "--corpus", "theirs")
     assert (code, out["corpus"], out["target_tokens"]) == (0, "theirs", load_corpus("demo").tokens)
     code, out = as2d("replay", "--profile", "k70", "--corpus", "theirs", "--method", "target-only")
-    assert (code, out["corpus"], out["windows"]) == (0, "theirs", 60)
+    assert (code, out["corpus"], out["windows"]) == (0, "theirs", 260)
 
 
 def test_csv_is_one_line_a_window_and_drafter(data_folder, tmp_path, capsys):
     assert main(["collect", "--corpus", "demo", "--export", str(tmp_path / "out"), "--csv"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
-    assert len(rows) == 60
+    assert len(rows) == 260
     assert sum(int(row["target tokens"]) for row in rows) == load_corpus("demo").tokens
 
 

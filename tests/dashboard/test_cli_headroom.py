@@ -24,7 +24,7 @@ def as2d(data_folder, capsys):
 
 def test_every_cost_is_asked_and_the_bottleneck_is_named(as2d):
     code, out, err = as2d(*COMMON, "--split", "test")
-    assert (code, out["windows"], out["budget"]) == (0, 20, 7)
+    assert (code, out["windows"], out["budget"]) == (0, 60, 7)
     named = {item["what"]: item for item in out["levers"]}
     assert set(named) >= WHAT
     assert any(name.startswith("verify K = ") for name in named)

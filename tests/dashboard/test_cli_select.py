@@ -39,7 +39,7 @@ def frozen(as2d, tmp_path):
 def test_test_windows_stay_unseen_until_the_choice_is_frozen(as2d):
     code, out, err = as2d(*COMMON)
     assert (code, out["test"], out["frozen"]) == (0, None, None)
-    assert out["windows"] == {"development": 20, "validation": 20, "test": 20}
+    assert out["windows"] == {"development": 100, "validation": 100, "test": 60}
     assert len(out["split_sha256"]["test"]) == 64
     assert out["budget"]["validation_tps"] == max(p["tps"] for p in out["budget"]["finalists_on_validation"])
     assert {item["width_rule"] for item in out["considered"]} == {True, False}
@@ -50,7 +50,7 @@ def test_freezing_writes_the_file_and_then_judges_it(frozen):
     path, out = frozen
     kept = read_deployment(path)
     assert (kept.fixed.drafter, kept.fixed.budget) == (out["budget"]["drafter"], out["budget"]["budget"])
-    assert out["test"]["budget"]["windows"] == 20
+    assert out["test"]["budget"]["windows"] == 60
     assert out["test"]["budget"]["test_sha256"] == kept.test_sha256
     assert out["test"]["width_rule"]["gap_interval"]["low"] <= out["test"]["width_rule"]["gap_percent"]
     assert out["deployed"] == ("budget" if kept.deployed is kept.fixed else "width rule")

@@ -30,17 +30,17 @@ def test_a_sustained_sweep_says_every_request_and_its_verdict(as2d):
 def test_methods_take_turns_at_every_position(as2d):
     given = ("--methods", "target-only,as2d", "--length", "1", "--step", "1")
     code, out = as2d("sweep", "positions", *ASKED, *given)
-    assert (code, out["kind"], out["planned"]) == (0, "positions", 4)
-    assert sorted(r["View ends (s)"] for r in out["requests"]) == [1.0, 1.0, 2.0, 2.0]
+    assert (code, out["kind"], out["planned"]) == (0, "positions", 6)
+    assert sorted(r["View ends (s)"] for r in out["requests"]) == [1.0, 1.0, 2.0, 2.0, 3.0, 3.0]
 
 
 def test_a_sweep_that_failed_says_how_to_go_on_and_does(as2d):
     code, out = as2d("sweep", "blocks", "--window", "clean_00", "--instruction", "fail", "--quiet", "--length", "1")
     assert code == 1
     assert f"as2d sweep resume {out['sweep']}" in out["error"]
-    assert len(out["failures"]) == 2
+    assert len(out["failures"]) == 3
     code, again = as2d("sweep", "resume", out["sweep"], "--quiet")
-    assert (code, len(again["failures"])) == (1, 4)
+    assert (code, len(again["failures"])) == (1, 6)
     assert as2d("sweep", "show", out["sweep"])[1]["done"] == 0
     assert [s["sweep"] for s in as2d("sweep", "list")[1]["sweeps"]] == [out["sweep"]]
 

@@ -135,6 +135,10 @@ def test_splits_are_balanced_in_every_group():
 
 def test_the_packaged_sets_hold_every_bundled_window():
     demo, tasks = load_corpus("demo"), load_corpus("demo-tasks")
-    assert (len(demo.windows), len(tasks.windows)) == (60, 24)
+    assert (len(demo.windows), len(tasks.windows)) == (260, 156)
     assert {w.task for w in demo.windows} == {"transcribe"}
-    assert {s: sum(w.split == s for w in demo.windows) for s in SPLIT_ORDER} == dict.fromkeys(SPLIT_ORDER, 20)
+    assert {s: sum(w.split == s for w in demo.windows) for s in SPLIT_ORDER} == {
+        "development": 100,
+        "validation": 100,
+        "test": 60,
+    }

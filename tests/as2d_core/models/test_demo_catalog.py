@@ -12,7 +12,7 @@ from as2d_core.models.demo_catalog import demo_window, demo_windows
 
 def test_sixty_recordings_and_the_questions_about_them_are_bundled():
     tasks = Counter(item.task for item in demo_windows())
-    assert tasks == {"transcribe": 60, "translate": 12, "question": 12}
+    assert tasks == {"transcribe": 60, "translate": 12, "question": 24}
 
 
 def test_every_item_has_a_name_of_its_own():

@@ -5,13 +5,15 @@ import pytest
 from as2d_core.errors import ModelError
 from as2d_core.models.demo_catalog import DRAFTER
 from as2d_core.models.vocabulary import token_pieces
+from as2d_core.replay.trajectories import load_corpus
 
 
 @pytest.mark.models
 def test_pieces_of_a_sequence_join_to_its_text():
-    tokens = (78, 82, 66, 278, 256, 298, 74, 306, 262, 431, 309, 259, 263, 66, 257, 67, 84, 314, 307, 425, 72, 64, 13)
-    pieces = token_pieces(DRAFTER, (*tokens, -2))
-    assert b"".join(pieces[t] for t in tokens).decode() == "oscar talked about the schedule with maria."
+    window = load_corpus("demo").window("clean_00")
+    said = window.target_tokens[:-1]  # without EOS
+    pieces = token_pieces(DRAFTER, (*said, -2))
+    assert b"".join(pieces[t] for t in said).decode() == window.target_text
     assert -2 not in pieces
 
 

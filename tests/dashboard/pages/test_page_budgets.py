@@ -21,7 +21,7 @@ def test_an_empty_store_compares_budgets_with_a_published_phone(workspace, open_
     app = open_page("budgets")
     assert {"budgets", "windows"} <= set(app.charts)
     assert "published" in app.text
-    assert "Selected drafter, b = 12: 24.26 tok/s, gap to the oracle 2.6 %" in app.text
+    assert "Selected drafter, b = 11: 31.00 tok/s, gap to the oracle 1.3 %" in app.text
     assert "test windows unseen" in app.text
 
 
@@ -46,7 +46,7 @@ def test_a_budget_is_selected_by_the_address(workspace, open_page):
 
 
 def test_a_budget_that_was_not_replayed_selects_the_frozen_choice(workspace, open_page):
-    assert "Selected drafter, b = 12:" in open_page("budgets", b=999).text
+    assert "Selected drafter, b = 11:" in open_page("budgets", b=999).text
 
 
 def test_costs_that_change_change_the_figures_at_once(workspace, open_page):
@@ -61,13 +61,13 @@ def test_costs_that_change_change_the_figures_at_once(workspace, open_page):
 
 
 def test_a_pair_on_all_windows_has_the_figures_of_all_windows(workspace, open_page):
-    assert "Selected drafter, b = 12: 24.49 tok/s, gap to the oracle 2.3 %" in open_page("budgets", split="all").text
+    assert "Selected drafter, b = 11: 30.59 tok/s, gap to the oracle 1.8 %" in open_page("budgets", split="all").text
 
 
 def test_assumed_costs_are_drawn_before_the_measured_ones_and_choose_nothing(workspace, open_page):
     app = open_page("budgets", draft="× 2")
     assert "measured:drafter" in {trace["name"] for trace in app.charts["budgets"]["data"]}
-    assert "As measured, chosen on 20 development and 20 validation windows" in app.text
+    assert "As measured, chosen on 100 development and 100 validation windows" in app.text
     assert app.button("Freeze this choice").disabled
 
 
@@ -87,11 +87,11 @@ def test_a_choice_is_frozen_before_its_test_windows_can_be_shown(workspace, open
     app.press("Freeze this choice")
     frozen = workspace.folders.root / "deployments" / "k70-demo-1.as2d.json"
     chosen = read_deployment(frozen)
-    assert (chosen.deployed.drafter, chosen.deployed.budget) == ("drafter", 12)
-    assert "20 windows, unseen by this choice." in app.text
+    assert (chosen.deployed.drafter, chosen.deployed.budget) == ("drafter", 11)
+    assert "60 windows, unseen by this choice." in app.text
     app.press("Show its test windows")
     assert "4 Test shown · done" in " ".join(app.text.split())
-    assert "24.92 tok/s [" in app.text
+    assert "29.27 tok/s [" in app.text
     assert read_deployment(frozen) == chosen
 
 
@@ -119,7 +119,7 @@ def test_validation_chooses_among_the_budgets_that_were_dragged_over(workspace, 
     assert "Chosen among b = 2 to 4" in app.text
     assert "Selected drafter, b = 3:" in app.text
     app.press("Choose among all")
-    assert "Selected drafter, b = 12:" in app.text
+    assert "Selected drafter, b = 11:" in app.text
     assert set(app.state) == set()
 
 
@@ -133,12 +133,12 @@ def test_every_device_is_replayed_when_somebody_asks(workspace, open_page):
 def test_another_phone_and_split_are_in_the_address(workspace, open_page):
     app = open_page("budgets", profile="mi14", split="test")
     assert app.widget("selectbox", "Costs of").value == "mi14"
-    assert "20 windows" in str(app.charts["windows"]["layout"]["annotations"])
+    assert "60 windows" in str(app.charts["windows"]["layout"]["annotations"])
 
 
 def test_a_cell_opens_its_window_with_text_recording_and_replay(workspace, open_page):
-    app = open_page("budgets", window="clean_00", cell=5)
-    assert "The target says: oscar talked about the schedule with maria." in app.text
+    app = open_page("budgets", window="clean_00", cell=5, split="test")
+    assert f"The target says: {load_corpus('demo').window('clean_00').target_text}" in app.text
     assert len(app.test.get("audio")) == 1
     assert "cell-timeline" in app.charts
     assert app.links["Look at its rounds"] == "corpus=demo&window=clean_00&profile=k70&b=5"

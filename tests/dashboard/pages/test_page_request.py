@@ -1,5 +1,6 @@
 import pytest
 
+from as2d_core.models.demo_catalog import demo_window
 from dashboard.services.requests import RunForm
 from dashboard.services.running import start_run
 
@@ -20,7 +21,7 @@ def test_everything_has_a_sensible_default(open_page):
 
 def test_the_recording_is_said_and_can_be_heard(open_page):
     app = open_page("request", window="clean_00")
-    assert "Said: oscar talked about the schedule with maria." in app.text
+    assert f"Said: {demo_window('clean_00').reference}" in app.text
     assert app.widget("selectbox", "Group").value == "Clean speech"
     assert len(app.test.get("audio")) == 1
 

@@ -63,7 +63,7 @@ def test_a_choice_is_unseen_until_it_is_judged_and_stays_seen(folders, k70, demo
     (before,) = frozen_choices(folders, k70, demo)
     assert before.judged_at == ""
     result = judge_frozen(before, k70, demo).result
-    assert result.fixed.windows == 20
+    assert result.fixed.windows == 60
     (after,) = frozen_choices(folders, k70, demo)
     assert after.judged_at
     judge_frozen(after, k70, demo)

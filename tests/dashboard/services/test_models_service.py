@@ -34,10 +34,11 @@ def probed(monkeypatch):
     return tried
 
 
-def test_the_bundled_pair_is_there_and_is_not_tried(folders, probed):
+def test_the_bundled_models_are_there_and_is_not_tried(folders, probed):
     assert [(e.id, e.bundled, e.problem) for e in models.list_models(folders)] == [
         ("demo-target", True, None),
         ("demo-drafter", True, None),
+        ("demo-light", True, None),
     ]
     assert models.usable_model(folders, "demo-target").path == TARGET
     assert probed == []
@@ -47,7 +48,7 @@ def test_an_added_folder_is_tried_and_kept(folders, copy, probed):
     entry = models.add_model(folders, copy)
     assert (entry.id, entry.path, probed) == ("mine", copy, [copy])
     assert models.resolve_model(folders, "mine") == copy
-    assert [e.id for e in models.list_models(folders)] == ["demo-target", "demo-drafter", "mine"]
+    assert [e.id for e in models.list_models(folders)] == ["demo-target", "demo-drafter", "demo-light", "mine"]
 
 
 def test_adding_twice_is_once_and_another_folder_of_that_name_gets_another_id(folders, copy, probed, tmp_path):
@@ -55,13 +56,13 @@ def test_adding_twice_is_once_and_another_folder_of_that_name_gets_another_id(fo
     models.add_model(folders, copy)
     other = models.add_model(folders, shutil.copytree(copy, tmp_path / "x" / "mine"))
     assert other.id == "mine-2"
-    assert len(models.list_models(folders)) == 4
+    assert len(models.list_models(folders)) == 5
 
 
 def test_a_folder_that_is_no_model_is_not_kept(folders, tmp_path):
     with pytest.raises(ModelError, match=r"config\.json"):
         models.add_model(folders, tmp_path)
-    assert len(models.list_models(folders)) == 2
+    assert len(models.list_models(folders)) == 3
 
 
 def test_a_folder_by_path_is_tried_once(folders, copy, probed):
@@ -74,7 +75,7 @@ def test_a_folder_that_has_changed_is_tried_again(folders, copy, probed):
     models.add_model(folders, copy)
     config = copy / "config.json"
     config.write_text(config.read_text() + "\n")
-    assert models.list_models(folders)[2].probe is None
+    assert models.list_models(folders)[3].probe is None
     models.usable_model(folders, "mine")
     assert len(probed) == 2
 
@@ -82,7 +83,7 @@ def test_a_folder_that_has_changed_is_tried_again(folders, copy, probed):
 def test_a_folder_that_has_gone_stays_listed_with_the_reason(folders, copy, probed):
     models.add_model(folders, copy)
     shutil.rmtree(copy)
-    assert "no model folder" in models.list_models(folders)[2].problem
+    assert "no model folder" in models.list_models(folders)[3].problem
 
 
 def test_removing_leaves_the_files(folders, copy, probed):
@@ -113,16 +114,16 @@ def test_a_model_that_crashes_is_not_kept(folders, copy):
     weights.write_bytes(weights.read_bytes()[:1000])
     with pytest.raises(ModelError, match="mine"):
         models.add_model(folders, copy)
-    assert len(models.list_models(folders)) == 2
+    assert len(models.list_models(folders)) == 3
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"folders": {"x": 7}, "probes": {}}', "[" * 100_000])
 def test_a_damaged_list_is_set_aside_before_it_is_written_again(text, folders, copy, probed):
     models.add_model(folders, copy)
     (folders.models / models.REGISTRY_FILE).write_text(text, encoding="utf-8")
-    assert len(models.list_models(folders)) == 2
+    assert len(models.list_models(folders)) == 3
     models.add_model(folders, copy)
-    assert [e.id for e in models.list_models(folders)][2:] == ["mine"]
+    assert [e.id for e in models.list_models(folders)][3:] == ["mine"]
     assert [p.read_text(encoding="utf-8") for p in folders.models.glob("registry.damaged-*.json")] == [text]
 
 

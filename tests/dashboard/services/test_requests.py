@@ -19,7 +19,7 @@ def test_a_window_alone_makes_a_whole_request(workspace):
     assert (request.method, request.budget, request.width, request.draft_cap) == ("as2d", 7, None, None)
     assert request.instruction == "transcribe the speech."
     assert request.audio.window_id == "clean_00"
-    assert request.audio.view_end_s == request.audio.duration_s == pytest.approx(2.631, abs=0.01)
+    assert request.audio.view_end_s == request.audio.duration_s == pytest.approx(3.352, abs=0.01)
     assert len({request.target.sha256, request.drafter.sha256, request.audio.sha256}) == 3
 
 

@@ -33,7 +33,7 @@ def test_the_test_stays_locked_until_the_choice_is_frozen(chosen):
 def test_a_frozen_choice_that_was_judged_gives_its_figures(chosen, result):
     steps = choice_steps(chosen, frozen_at="2026-03-01", result=result)
     assert states(steps) == [DONE] * 4
-    assert steps[3].lines[0] == "20 windows"
+    assert steps[3].lines[0] == "60 windows"
     assert steps[3].lines[2].endswith("against target-only")
 
 

@@ -36,7 +36,7 @@ def test_a_device_that_runs_says_what(workspace, slow):
 
 
 def test_a_bundled_model_has_type_and_size(workspace):
-    assert model_sentence(list_models(workspace.folders)[0]).startswith("qwen3_asr, 18.1 MB")
+    assert model_sentence(list_models(workspace.folders)[0]).startswith("qwen3_asr, 17.4 MB")
 
 
 def test_a_model_that_is_gone_says_so():
