@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from as2d_core.errors import AudioError, ModelError, TrainingError
-from as2d_core.models.demo_catalog import DRAFTER, FOLDER, TARGET
+from as2d_core.models.demo_catalog import DRAFTER, FOLDER, LIGHT, TARGET
 from as2d_core.models.folder import describe_model
 from as2d_core.models.training import shipping
 from as2d_core.models.training.shipping import FOLDERS, ship_models, ship_recordings, ship_trajectories
@@ -15,7 +15,7 @@ from as2d_core.replay.trajectories import load_corpus, read_corpus, write_corpus
 
 @pytest.fixture
 def exports(tmp_path):
-    for name, source in {"target": TARGET, "paper": DRAFTER, "light": DRAFTER}.items():
+    for name, source in {"target": TARGET, "paper": DRAFTER, "light": LIGHT}.items():
         shutil.copytree(source, tmp_path / "exports" / name)
     return tmp_path / "exports"
 
@@ -35,7 +35,7 @@ def test_a_missing_or_foreign_export_replaces_nothing(exports, tmp_path):
     shutil.rmtree(exports / "light")
     with pytest.raises(TrainingError, match="no light in"):
         ship_models(exports, tmp_path / "demo")
-    shutil.copytree(DRAFTER, exports / "light")
+    shutil.copytree(LIGHT, exports / "light")
     file = exports / "light" / "tokenizer.mtok"
     file.write_bytes(file.read_bytes() + b" ")
     with pytest.raises(ModelError, match="another tokenizer"):
