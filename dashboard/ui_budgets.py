@@ -20,7 +20,7 @@ from dashboard.services.budgets import (
     windows_first_shown,
 )
 from dashboard.services.devices import find_device
-from dashboard.services.profiles import load_profile, measured_profile, profile_ids
+from dashboard.services.profiles import measured_profile, readable_profiles
 from dashboard.services.replays import window_audio
 from dashboard.services.workspace import Workspace
 from dashboard.views import numbers
@@ -82,7 +82,9 @@ class Compared:
 
 def asked(workspace: Workspace) -> Asked:
     """Device, windows and drafter; the page ends with a sentence when they cannot be read."""
-    profiles = _profiles(workspace)
+    profiles, problems = readable_profiles(workspace.folders)
+    for problem in problems:
+        ui.box("warning", problem)
     corpora = list_corpora(workspace.folders)
     left, middle, right = st.columns([5, 4, 6])
     with left:
@@ -173,17 +175,6 @@ def _drafter(corpus: TrajectorySet) -> str | None:
         return None
     chosen = ui_state.one_of(st.segmented_control, "only", "Drafter", [ALL_DRAFTERS, *corpus.drafters], ALL_DRAFTERS)
     return None if chosen == ALL_DRAFTERS else chosen
-
-
-def _profiles(workspace: Workspace) -> dict[str, Profile]:
-    """What was measured here first, then the published phones; one that cannot be read is left to its error."""
-    found: dict[str, Profile] = {}
-    for name in profile_ids(workspace.folders):
-        try:
-            found[name] = load_profile(workspace.folders, name)
-        except As2dError as error:
-            ui.box("warning", str(error))
-    return dict(sorted(found.items(), key=lambda item: item[1].kind != "measured"))
 
 
 def _labels(profile: Profile) -> None:

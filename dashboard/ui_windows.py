@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from as2d_core.errors import As2dError
 from as2d_core.models.demo_catalog import demo_windows
 from as2d_core.profiles.profile import Profile
 from as2d_core.replay.windows import TrajectorySet
@@ -23,7 +22,7 @@ from dashboard.services.budgets import (
     windows_first_shown,
 )
 from dashboard.services.devices import find_device
-from dashboard.services.profiles import load_profile, measured_profile, profile_ids
+from dashboard.services.profiles import measured_profile, readable_profiles
 from dashboard.services.replays import window_audio
 from dashboard.services.runs import get_run
 from dashboard.services.window_sets import SD_MEAN, Place, places
@@ -72,7 +71,9 @@ def source(workspace: Workspace) -> Shown:
 
 
 def _recorded(workspace: Workspace) -> Shown:
-    profiles = _profiles(workspace)
+    profiles, problems = readable_profiles(workspace.folders)
+    for problem in problems:
+        ui.box("warning", problem)
     corpora = list_corpora(workspace.folders)
     own = measured_profile(workspace, find_device(workspace).key)
     first = own.id if own is not None and own.id in profiles else (FIRST_PROFILE if not own else next(iter(profiles)))
@@ -112,16 +113,6 @@ def _recorded(workspace: Workspace) -> Shown:
     settings["split"] = "" if split == ALL_WINDOWS else ", ".join(splits_of(split))
     pair = (profile, corpus, budget, drafter)
     return Shown(whole, settings, "windows", lambda window: _recorded_window(workspace, pair, window))
-
-
-def _profiles(workspace: Workspace) -> dict[str, Profile]:
-    found: dict[str, Profile] = {}
-    for name in profile_ids(workspace.folders):
-        try:
-            found[name] = load_profile(workspace.folders, name)
-        except As2dError as error:
-            ui.box("warning", str(error))
-    return dict(sorted(found.items(), key=lambda item: item[1].kind != "measured"))
 
 
 def _stored(workspace: Workspace) -> Shown:

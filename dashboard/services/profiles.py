@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from as2d_core.errors import ProfileError, unknown_name
+from as2d_core.errors import As2dError, ProfileError, unknown_name
 from as2d_core.profiles import catalogue
 from as2d_core.profiles.codec import profile_from_json, profile_to_json, profile_warnings
 from as2d_core.profiles.comparison import ComparedCost, CostRow, compare_profiles, cost_rows
@@ -45,6 +45,18 @@ def profile_ids(folders: Folders) -> list[str]:
     kept = [found[0] for path in _files(folders) if (found := read_profile_file(path)) is not None]
     packaged = catalogue.profile_ids()
     return packaged + [name for name in sorted(kept) if name not in packaged]
+
+
+def readable_profiles(folders: Folders) -> tuple[dict[str, Profile], tuple[str, ...]]:
+    """Profiles by id, those measured here before the published ones; and a sentence for each that cannot be read."""
+    found: dict[str, Profile] = {}
+    problems: list[str] = []
+    for name in profile_ids(folders):
+        try:
+            found[name] = load_profile(folders, name)
+        except As2dError as error:
+            problems.append(str(error))
+    return dict(sorted(found.items(), key=lambda item: item[1].kind != "measured")), tuple(problems)
 
 
 def load_profile(folders: Folders, name: str) -> Profile:

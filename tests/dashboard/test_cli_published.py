@@ -1,38 +1,11 @@
 import csv
 import io
-import json
 
 import pytest
 
-from dashboard.cli import main
-
-
-@pytest.fixture
-def run(data_folder, capsys):
-    """Runs a command; gives exit code, standard output and standard error."""
-
-    def call(*arguments):
-        code = main(["published", *map(str, arguments)])
-        said = capsys.readouterr()
-        return code, said.out, said.err
-
-    return call
-
-
-@pytest.fixture
-def as2d(run):
-    """Runs a command with --json; gives exit code and its one document."""
-
-    def call(*arguments):
-        code, out, _ = run(*arguments, "--json")
-        assert len(out.splitlines()) == 1
-        return code, json.loads(out)
-
-    return call
-
 
 def test_the_whole_report_is_one_document(as2d):
-    code, out = as2d()
+    code, out = as2d("published")
     assert code == 0
     assert "error" not in out
     assert out["verdicts"] == {"exact": 161, "within rounding": 29}
@@ -46,16 +19,17 @@ def test_the_whole_report_is_one_document(as2d):
 
 
 def test_one_table_comes_without_the_ledger(as2d):
-    code, out = as2d("--table", 8)
+    code, out = as2d("published", "--table", 8)
     assert (code, out["ledger"], [table["table"] for table in out["tables"]]) == (0, [], ["8"])
 
 
 def test_several_tables_come_in_the_order_asked_for_and_once(as2d):
-    assert [table["table"] for table in as2d("--table", 10, "--table", 4, "--table", 10)[1]["tables"]] == ["10", "4"]
+    _, out = as2d("published", "--table", 10, "--table", 4, "--table", 10)
+    assert [table["table"] for table in out["tables"]] == ["10", "4"]
 
 
 def test_the_ledger_comes_without_tables(as2d):
-    code, out = as2d("--ledger")
+    code, out = as2d("published", "--ledger")
     assert (code, out["tables"]) == (0, [])
     figure = next(f for f in out["ledger"] if f["name"] == "Target-only on Redmi K70 Pro, all five")
     assert (figure["by"], figure["verdict"], figure["published"]) == ("target_only_tps", "exact", 16.96)
@@ -63,7 +37,7 @@ def test_the_ledger_comes_without_tables(as2d):
 
 
 def test_people_get_four_columns_the_label_and_the_reasons(run):
-    code, out, err = run("--table", "5")
+    code, out, err = run("published", "--table", "5")
     assert code == 0
     assert "[synthetic]" in out
     assert "Table 5: What each component adds (Section 5.3), tok/s" in out
@@ -73,13 +47,13 @@ def test_people_get_four_columns_the_label_and_the_reasons(run):
 
 
 def test_people_get_every_figure_of_the_ledger_and_why_it_is_not_exact(run):
-    _, out, _ = run("--ledger", "--quiet")
+    _, out, _ = run("published", "--ledger", "--quiet")
     assert "190 published figures that follow from others: 161 exact, 29 within rounding, 0 differs" in out
     assert "the inputs are rounded" in out
 
 
 def test_csv_holds_ledger_and_tables_in_one_sheet(run):
-    code, out, _ = run("--ledger", "--table", "10", "--csv", "--quiet")
+    code, out, _ = run("published", "--ledger", "--table", "10", "--csv", "--quiet")
     rows = list(csv.DictReader(io.StringIO(out)))
     assert code == 0
     assert {row["part"] for row in rows} == {"ledger", "Table 10"}
@@ -90,11 +64,11 @@ def test_csv_holds_ledger_and_tables_in_one_sheet(run):
 
 
 def test_progress_is_silent_when_asked(run):
-    assert run("--ledger", "--quiet")[2] == ""
+    assert run("published", "--ledger", "--quiet")[2] == ""
 
 
 @pytest.mark.parametrize(("arguments", "said"), [(["--table", "81"], "8"), (["--table", "8", "--csv"], "--csv")])
 def test_what_cannot_be_answered_is_one_document_with_a_sentence(as2d, arguments, said):
-    code, out = as2d(*arguments)
+    code, out = as2d("published", *arguments)
     assert code == 1
     assert said in out["error"]

@@ -14,7 +14,7 @@ from dashboard.services import profile_shelf as shelf
 from dashboard.services.freezing import choose_pairs, freeze
 from dashboard.services.measured_rates import measured_rates
 from dashboard.services.notebooks import add_cells
-from dashboard.services.profiles import keep_profile
+from dashboard.services.profiles import keep_profile, readable_profiles
 
 K70 = load_profile("k70")
 OWN = replace(K70, id="own", name="Own", kind="measured", device={"name": "Phone", "serial": "1"})
@@ -41,6 +41,10 @@ def test_a_profile_that_cannot_be_read_is_listed_with_its_reason(workspace):
     item = next(item for item in shelf.shelf(workspace.folders) if item.id == "own")
     assert item.profile is None
     assert "negative" in item.problem
+    found, problems = readable_profiles(workspace.folders)
+    assert "own" not in found
+    assert len(found) == 4
+    assert "negative" in problems[0]
 
 
 def test_the_history_holds_replaced_measurements_of_the_same_device_and_models(workspace):
