@@ -47,7 +47,7 @@ def die_at_random(tmp_path, count, deadline_s=120):
 
 
 def test_a_process_killed_while_runs_come_in_loses_none_it_acknowledged(tmp_path):
-    die_at_random(tmp_path, 10)
+    die_at_random(tmp_path, 4)
 
 
 @pytest.mark.soak

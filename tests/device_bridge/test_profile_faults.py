@@ -149,6 +149,7 @@ def break_after_break(phone, own_adb):
     yield restart_server
 
 
+@pytest.mark.soak
 def test_a_profile_goes_on_through_every_break_of_the_connection(manager, phone, profile, own_adb):
     options = {**OPTIONS, "repetitions": 3, "done": {}}
     request = replace(profile(), options=options)
