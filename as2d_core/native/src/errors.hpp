@@ -48,6 +48,18 @@ public:
     using Error::Error;
 };
 
+/// The device did not come into the condition that a measured episode asks for.
+class ConditionsError : public Error {
+public:
+    using Error::Error;
+};
+
+/// The run was cancelled before it decoded anything.
+class CancelledError : public Error {
+public:
+    CancelledError() : Error("The run was cancelled before it decoded anything.") {}
+};
+
 /// A model failed while it was running.
 class EngineError : public Error {
 public:

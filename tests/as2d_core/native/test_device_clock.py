@@ -158,9 +158,9 @@ def test_a_line_that_is_no_request_is_a_sentence_and_the_next_one_runs(native_ru
         ({"method": "calibrate"}, "There is no method named 'calibrate' in this runner."),
         ({"drafter": None}, "The method as2d needs a drafter model"),
         ({"precision": "best"}, "The precision is 'best'; choose high, normal, low."),
-        ({"gates": {}}, "This runner does not wait for conditions"),
+        ({"gates": {"rest_s": 91}}, "The rest before an episode is 91 s; choose 0 to 90."),
         ({"options": {"script": {"clock": "sun"}}}, "The script: script.clock is neither 'virtual' nor 'device'."),
-        ({"placement": {"task_profile": "HighPerformance"}}, "send the request without task_profile"),
+        ({"placement": {"task_profile": "HighPerformance"}}, "this runner does not work under it"),
         ({"options": {}}, "This runner was built without MNN"),
     ],
 )
@@ -169,6 +169,50 @@ def test_what_cannot_run_is_a_failed_run_with_a_sentence(native_runner, fields, 
     assert record.problems == []
     assert record.status == "failed"
     assert sentence in record.end.error
+
+
+def with_sensors(line, readings, gates=None):
+    body = json.loads(line)
+    body["options"]["script"]["sensors"] = {"possible": [0, 1, 2, 3], "readings": readings}
+    return json.dumps({**body, "gates": gates})
+
+
+def test_a_request_waits_for_its_gates_and_what_they_saw_is_recorded(native_runner):
+    readings = [
+        {"from_s": 0, "online_mask": 0b0111, "battery_temperature_c": 31.0, "charging": True, "plugged": True},
+        {"from_s": 0.1, "online_mask": 0b1111, "thermal_status": 1, "ceiling_mhz": [1800.0, None]},
+    ]
+    line = with_sensors(request_line("target-only"), readings, {"rest_s": 0, "check_gap_s": 0, "checks": 1})
+    (record,) = records(native_runner.run([line]))
+    assert (record.status, check_record(record)) == ("eos", [])
+    assert [(look.passed, look.missing) for look in record.conditions] == [
+        (False, ("core 3 is off-line",)),
+        (True, ()),
+    ]
+    first, second = record.conditions
+    assert (first.online_mask, first.battery_temperature_c, first.charging, first.plugged) == (7, 31.0, True, True)
+    assert (second.ceiling_mhz, second.thermal_status, second.battery_temperature_c) == ((1800.0, None), 1, None)
+    assert second.time_ns < record.marks["request"].time_ns
+
+
+def test_conditions_that_do_not_come_about_fail_the_run_with_what_was_missing(native_runner):
+    gates = {"rest_s": 0, "check_gap_s": 0, "patience_s": 0}
+    line = with_sensors(request_line("target-only"), [{"from_s": 0, "thermal_status": 3}], gates)
+    (record,) = records(native_runner.run([line]))
+    assert record.status == "failed"
+    assert record.end.error.startswith("The request did not begin: the thermal status is severe (3), above 1, and")
+
+
+def test_a_core_that_goes_off_line_fails_the_run_and_ends_its_batch(native_runner, tmp_path):
+    readings = [{"from_s": 0, "online_mask": 0b1111}, {"from_s": 0.3, "online_mask": 0b1101}]
+    long = with_sensors(request_line("target-only", [5] * 3000, max_tokens=4000, run_id="long"), readings)
+    batch = tmp_path / "requests"
+    batch.write_text(f"{long}\n{request_line()}\n", encoding="utf-8")
+    (record,) = records(native_runner.run([], batch))
+    assert (record.status, check_record(record)) == ("failed", [])
+    assert record.rounds
+    assert record.end.error.startswith("Core 1 went off-line during the run")
+    assert record.end.extra == {"stops_batch": True}
 
 
 def test_the_runner_says_what_it_is(native_runner):

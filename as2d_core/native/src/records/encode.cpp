@@ -192,6 +192,23 @@ std::string encode_line(const Telemetry& reading) {
         .done(reading.extra);
 }
 
+std::string encode_line(const Conditions& look) {
+    using Clocks = std::vector<std::optional<double>>;
+    return Line("conditions")
+        .add("time_ns", look.time_ns)
+        .add("passed", look.missing.empty())
+        .add("missing", look.missing)
+        .add("rested_s", look.rested_s)
+        .add("online_mask", look.online_mask)
+        .add("ceiling_mhz", look.ceiling_mhz.empty() ? std::optional<Clocks>() : std::optional<Clocks>(look.ceiling_mhz))
+        .add("battery_temperature_c", look.battery_temperature_c)
+        .add("thermal_status", look.thermal_status)
+        .add("charging", look.charging)
+        .add("plugged", look.plugged)
+        .add("screen_on", look.screen_on)
+        .done();
+}
+
 std::string encode_line(const EngineFacts& engine) {
     using Cores = std::vector<Count>;
     return Line("engine")
@@ -232,6 +249,7 @@ struct KindOf {
     const char* operator()(const Mark&) const { return "mark"; }
     const char* operator()(const Pieces&) const { return "pieces"; }
     const char* operator()(const Telemetry&) const { return "telemetry"; }
+    const char* operator()(const Conditions&) const { return "conditions"; }
     const char* operator()(const EngineFacts&) const { return "engine"; }
     const char* operator()(const SelfTest&) const { return "self_test"; }
 };

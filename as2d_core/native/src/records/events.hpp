@@ -112,6 +112,23 @@ struct Telemetry {
     Extra extra;
 };
 
+/// One look at the device before a measured episode; what could not be read is none.
+struct Conditions {
+    Nanoseconds time_ns;
+    /// What was missing, as clauses; an episode begins after enough looks in a row at which nothing was.
+    std::vector<std::string> missing;
+    /// Time since the last work.
+    double rested_s;
+    std::optional<std::int64_t> online_mask;
+    /// Highest clock that each core may take; empty when it was not read.
+    std::vector<std::optional<double>> ceiling_mhz;
+    std::optional<double> battery_temperature_c;
+    std::optional<Count> thermal_status;
+    std::optional<bool> charging;
+    std::optional<bool> plugged;
+    std::optional<bool> screen_on;
+};
+
 /// What really runs one model: read back after loading, not what was asked for.
 struct EngineFacts {
     std::string role;
@@ -139,6 +156,6 @@ struct SelfTest {
     Extra extra;
 };
 
-using Event = std::variant<RunHeader, Span, Publication, Round, Mark, Pieces, Telemetry, EngineFacts, SelfTest>;
+using Event = std::variant<RunHeader, Span, Publication, Round, Mark, Pieces, Telemetry, Conditions, EngineFacts, SelfTest>;
 
 }  // namespace as2d

@@ -34,6 +34,10 @@ public:
         return at(name).is_null() ? std::nullopt : std::optional(number(name));
     }
 
+    std::optional<std::string> text_or_none(std::string_view name) const {
+        return at(name).is_null() ? std::nullopt : std::optional(text(name));
+    }
+
     std::vector<Count> list(std::string_view name) const {
         std::vector<Count> out;
         if (const auto* items = at(name).get<Array>()) {
@@ -57,7 +61,19 @@ ModelRef model_from(const Fields& fields) {
 
 Placement placement_from(const Fields& fields) {
     return {fields.list("target_cores"),     fields.list("drafter_cores"), fields.whole("target_threads"),
-            fields.whole("drafter_threads"), fields.text("backend"),       fields.has("task_profile")};
+            fields.whole("drafter_threads"), fields.text("backend"),       fields.text_or_none("task_profile")};
+}
+
+Gates gates_from(const Fields& fields) {
+    return {fields.number("rest_s"),
+            fields.whole("checks"),
+            fields.number("check_gap_s"),
+            fields.truth("all_cores"),
+            fields.number_or_none("ceiling_mhz"),
+            fields.whole_or_none("ceiling_core"),
+            fields.number_or_none("max_battery_c"),
+            fields.whole_or_none("max_thermal_status"),
+            fields.number("patience_s")};
 }
 
 void check_table(const char* name, const std::vector<Count>& table) {
@@ -117,7 +133,7 @@ Request request_from_json(const Value& body) {
     request.precision = fields.text("precision");
     request.memory = fields.text("memory");
     if (fields.has("width_rule")) request.width_rule = width_rule_from(fields.object("width_rule"));
-    request.has_gates = fields.has("gates");
+    if (fields.has("gates")) request.gates = gates_from(fields.object("gates"));
     return request;
 }
 

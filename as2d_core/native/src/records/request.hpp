@@ -34,7 +34,7 @@ struct Placement {
     Count target_threads = 1;
     Count drafter_threads = 1;
     std::string backend = "cpu";
-    bool has_task_profile = false;
+    std::optional<std::string> task_profile;
 };
 
 /// How many of m ready candidates one verification takes; both tables have one entry for each m.
@@ -43,6 +43,25 @@ struct WidthRule {
     std::vector<Count> idle;
 
     Count max_budget() const { return static_cast<Count>(idle.size()) - 1; }
+};
+
+/// What each measured episode waits for; a limit of none is not checked (Appendix D.2.3).
+struct Gates {
+    /// Least time without work before the first check.
+    double rest_s = 15.0;
+    /// Checks in a row that must all hold, and the time between two of them.
+    Count checks = 2;
+    double check_gap_s = 5.0;
+    /// Every core that the device has must be on-line.
+    bool all_cores = true;
+    /// Least frequency ceiling of `ceiling_core`, or of the fastest core.
+    std::optional<double> ceiling_mhz;
+    std::optional<Count> ceiling_core;
+    std::optional<double> max_battery_c;
+    /// Android's scale, from 0 (none) to 6 (shutdown).
+    std::optional<Count> max_thermal_status;
+    /// How long an episode waits before it fails.
+    double patience_s = 600.0;
 };
 
 /// Counts are tokens unless the name says otherwise.
@@ -66,7 +85,7 @@ struct Request {
     std::string precision;
     std::string memory;
     std::optional<WidthRule> width_rule;
-    bool has_gates = false;
+    std::optional<Gates> gates;
 
     /// The whole request as it is written into the run header: every field in its order, defaults filled in.
     json::Object document;

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <string>
 
 #include "errors.hpp"
 #include "json/writer.hpp"
 #include "methods/methods.hpp"
+#include "runner/device.hpp"
+#include "runner/gatekeeper.hpp"
 
 namespace as2d {
 namespace {
@@ -129,17 +132,18 @@ void check_request(const Request& request) {
     check_level("memory", request.memory);
     check_widths(request.target);
     if (request.drafter) check_widths(*request.drafter);
+    if (request.gates) check_gates(*request.gates);
     const Placement& placement = request.placement;
     for (const Count threads : {placement.target_threads, placement.drafter_threads}) {
         if (threads < 1 || threads > most_threads) {
             refuse("A model runs on 1 to 64 threads; change target_threads or drafter_threads.");
         }
     }
-    if (placement.has_task_profile) {
-        refuse("This runner works under the task profile that it is given; send the request without task_profile.");
-    }
-    if (request.has_gates) {
-        refuse("This runner does not wait for conditions; send the request without gates, or to the Python runner.");
+    const char* profile = std::getenv(task_profile_variable);
+    if (placement.task_profile && (profile == nullptr || *placement.task_profile != profile)) {
+        refuse("The task profile '" + *placement.task_profile +
+               "' is asked for, and this runner does not work under it; only a phone that offers one can be asked (see "
+               "`as2d devices`). Leave it out here.");
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <sstream>
 #include <thread>
 
@@ -54,6 +55,18 @@ std::string cpu_line(const std::string& text, const std::string& name) {
     return {};
 }
 
+/// Under which task profile this process was started, and where the system has put it: what came of it.
+void add_task_profile(json::Object& facts) {
+    constexpr std::size_t most_bytes = 400;
+    const char* profile = std::getenv(task_profile_variable);
+    if (profile == nullptr || *profile == '\0') return;
+    facts.members.emplace_back("task_profile", profile);
+    std::istringstream words(read_small_file("/proc/self/cgroup").value_or(""));
+    std::string groups;
+    for (std::string word; words >> word;) groups += (groups.empty() ? "" : " ") + word;
+    if (!groups.empty()) facts.members.emplace_back("cgroups", groups.substr(0, most_bytes));
+}
+
 }  // namespace
 
 json::Object device_facts() {
@@ -73,6 +86,7 @@ json::Object device_facts() {
     const std::int64_t pages = sysconf(_SC_PHYS_PAGES);
     const std::int64_t page_bytes = sysconf(_SC_PAGESIZE);
     if (pages > 0 && page_bytes > 0) facts.members.emplace_back("ram_bytes", pages * page_bytes);
+    add_task_profile(facts);
     return facts;
 }
 

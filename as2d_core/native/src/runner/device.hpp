@@ -7,6 +7,9 @@
 
 namespace as2d {
 
+/// Set by whoever has started the runner under one of Android's task profiles, to its name.
+constexpr const char* task_profile_variable = "AS2D_TASK_PROFILE";
+
 json::Object device_facts();
 
 /// Model name of the processor, with its feature set where it decides which kernels run.

@@ -66,11 +66,11 @@ int main(int argc, char** argv) {
         return std::fflush(out) == 0 ? 0 : 1;
     }
     if (argument == "--check") return as2d::check_requests(std::cin, out);
-    if (argument.empty()) return as2d::serve(std::cin, out);
+    if (argument.empty()) return as2d::serve(std::cin, out, false);
     std::ifstream file(argument);
     if (!file) {
         std::fprintf(stderr, "The request file %s cannot be read.\n", argument.c_str());
         return 2;
     }
-    return as2d::serve(file, out);
+    return as2d::serve(file, out, true);
 }

@@ -6,6 +6,7 @@
 #include "errors.hpp"
 #include "runner/check.hpp"
 #include "runner/device.hpp"
+#include "runner/gatekeeper.hpp"
 #include "version.hpp"
 
 namespace as2d {
@@ -18,11 +19,11 @@ RunHeader header_of(const Request& request, const char* source) {
             DeviceClock::name(), wall_time(),      source,         {{"runner", "native"}}};
 }
 
-Outcome decode_on(Session& session, const Request& request, StreamRecorder& recorder) {
+Outcome decode_on(Session& session, const Request& request, StreamRecorder& recorder, Gatekeeper& gate) {
     session.prepare(request, recorder);
-    const Nanoseconds now_ns = recorder.now_ns();
-    if (recorder.cancelled()) return {"cancelled", {}, now_ns, now_ns};
-    recorder.add(Mark{"request", now_ns});
+    gate.wait("the request");
+    if (recorder.cancelled()) throw CancelledError();
+    recorder.add(Mark{"request", recorder.now_ns()});
     session.instruct(request, recorder);
     Target& target = session.target();
     const Proposer proposer = session.proposer(request, recorder);
@@ -33,10 +34,21 @@ Outcome decode_on(Session& session, const Request& request, StreamRecorder& reco
     return outcome;
 }
 
+/// What a run that lost a core ends with: from then on another device would be measured.
+Ending core_lost(const std::vector<Count>& cores, Count tokens) {
+    return {"failed",
+            tokens,
+            std::nullopt,
+            "Core " + listed(cores) +
+                " went off-line during the run; it was stopped, and so is its batch. Let the device cool down, then go "
+                "on.",
+            {{stops_batch, true}}};
+}
+
 }  // namespace
 
-std::string run_measured(Request request, Session& session, const Sensors& sensors, StreamWriter& writer,
-                         const std::function<bool()>& cancelled) {
+Ending run_measured(Request request, Session& session, const Sensors& sensors, StreamWriter& writer,
+                    const std::function<bool()>& cancelled) {
     Ending ending{"failed"};
     try {
         check_request(request);
@@ -47,12 +59,18 @@ std::string run_measured(Request request, Session& session, const Sensors& senso
     writer.add(header_of(request, session.source()));
     {
         StreamRecorder recorder(writer, cancelled, sensors.any() ? &sensors : nullptr);
+        DeviceWaiting waiting;
+        Gatekeeper gate(
+            request.gates, [&] { return DeviceState{sensors.read(), sensors.possible(), std::nullopt}; }, waiting,
+            recorder);
         try {
-            const Outcome outcome = decode_on(session, request, recorder);
+            const Outcome outcome = decode_on(session, request, recorder, gate);
             ending.status = outcome.status;
             ending.tokens = static_cast<Count>(outcome.tokens.size());
             ending.error = outcome.error;
             if (!outcome.tokens.empty()) ending.text = session.text_of(outcome.tokens);
+        } catch (const CancelledError&) {
+            ending.status = "cancelled";
         } catch (const Error& error) {
             ending.tokens = recorder.committed();
             ending.error = error.what();
@@ -62,16 +80,17 @@ std::string run_measured(Request request, Session& session, const Sensors& senso
         }
         session.release();
         recorder.finish();
+        if (const auto cores = recorder.lost_cores(); !cores.empty()) ending = core_lost(cores, recorder.committed());
     }
     writer.end(ending);
-    return ending.status;
+    return ending;
 }
 
-std::string refuse_run(const Request& request, const char* source, const std::string& reason, StreamWriter& writer) {
+Ending refuse_run(const Request& request, const char* source, const std::string& reason, StreamWriter& writer) {
     writer.add(header_of(request, source));
     const Ending ending{"failed", 0, std::nullopt, reason};
     writer.end(ending);
-    return ending.status;
+    return ending;
 }
 
 }  // namespace as2d

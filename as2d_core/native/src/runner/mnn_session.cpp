@@ -19,12 +19,6 @@ constexpr std::chrono::seconds prefill_deadline{60};
 constexpr std::chrono::microseconds awake{50'000};
 constexpr Count widest_refresh = 25;
 
-/// The run was cancelled before it decoded anything.
-class CancelledError : public Error {
-public:
-    CancelledError() : Error("The run was cancelled before it decoded anything.") {}
-};
-
 MnnSettings settings_of(const Request& request, Count threads) {
     return {threads, request.precision, request.memory, request.placement.backend};
 }

@@ -187,6 +187,33 @@ void read_drafter(const Node& node, Script& script) {
     if (const auto by_width = cost.find("by_width")) script.forward_cost.by_width_ms = by_width->by_width();
 }
 
+SensorScript sensors_from(const Node& node) {
+    SensorScript script;
+    if (const auto possible = node.find("possible")) {
+        script.possible = possible->items<Count>([](const Node& item) { return item.whole(); });
+    }
+    script.readings = node.at("readings").items<SensorScript::Reading>([](const Node& item) {
+        SensorScript::Reading reading;
+        reading.from_s = item.at("from_s").milliseconds();
+        Telemetry& values = reading.values;
+        if (const auto found = item.find("online_mask")) values.online_mask = found->whole();
+        if (const auto found = item.find("battery_temperature_c")) values.battery_temperature_c = found->number();
+        if (const auto found = item.find("thermal_status")) values.thermal_status = found->whole();
+        if (const auto found = item.find("charging")) values.charging = found->truth();
+        if (const auto found = item.find("plugged")) values.extra.emplace_back("plugged", found->truth());
+        if (const auto found = item.find("ceiling_mhz")) {
+            json::Array ceilings;
+            for (const auto& mhz :
+                 found->items<std::optional<double>>([](const Node& one) { return one.number_or_none(); })) {
+                ceilings.push_back(mhz ? json::Value(*mhz) : json::Value());
+            }
+            values.extra.emplace_back("ceiling_mhz", std::move(ceilings));
+        }
+        return reading;
+    });
+    return script;
+}
+
 }  // namespace
 
 std::optional<Script> script_of(const Request& request) {
@@ -203,6 +230,7 @@ std::optional<Script> script_of(const Request& request) {
     script.costs = costs_from(node.at("costs"));
     if (const auto source = node.find("source")) script.source = source_from(*source);
     if (const auto drafter = node.find("drafter")) read_drafter(*drafter, script);
+    if (const auto sensors = node.find("sensors")) script.sensors = sensors_from(*sensors);
     if (const auto after = node.find("cancel_after")) script.cancel_after = after->whole();
     return script;
 }

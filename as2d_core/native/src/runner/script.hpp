@@ -7,6 +7,7 @@
 
 #include "engines/scripted.hpp"
 #include "records/request.hpp"
+#include "runner/scripted_sensors.hpp"
 
 namespace as2d {
 
@@ -22,6 +23,8 @@ struct Script {
     /// A drafter with known predictions (serial methods, and As2d on the device clock).
     ScriptedModel::Predictions predictions;
     ScriptedModel::ForwardCost forward_cost;
+    /// What the device's sensors say; none = those of the real device, and none at all on the virtual clock.
+    std::optional<SensorScript> sensors;
     /// The run is cancelled when it has asked this often.
     std::optional<Count> cancel_after;
 };

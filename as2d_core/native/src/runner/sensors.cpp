@@ -70,6 +70,11 @@ Sensors::Sensors(std::string sysfs) : cpu_(sysfs + "/devices/system/cpu") {
     battery_ = battery_below(sysfs + "/class/power_supply");
 }
 
+std::vector<Count> Sensors::possible() const {
+    const auto text = read_small_file(cpu_ + "/possible");
+    return text ? parse_cores(*text) : std::vector<Count>();
+}
+
 Telemetry Sensors::read() const {
     Telemetry reading{};
     reading.time_ns = DeviceClock::now();

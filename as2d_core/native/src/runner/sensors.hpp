@@ -13,12 +13,16 @@ class Sensors {
 public:
     /// Finds out what there is below `sysfs`.
     explicit Sensors(std::string sysfs = "/sys");
+    virtual ~Sensors() = default;
 
     /// Whether this device shows any sensor at all.
-    bool any() const { return !clocks_.empty() || !battery_.empty(); }
+    virtual bool any() const { return !clocks_.empty() || !battery_.empty(); }
+
+    /// Cores that the device has; empty when it does not say.
+    virtual std::vector<Count> possible() const;
 
     /// One reading of everything.
-    Telemetry read() const;
+    virtual Telemetry read() const;
 
 private:
     std::string cpu_;

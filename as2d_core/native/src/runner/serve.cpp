@@ -1,11 +1,14 @@
 #include "runner/serve.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
 
+#include "clock.hpp"
 #include "errors.hpp"
 #include "json/writer.hpp"
 #include "runner/cores.hpp"
@@ -35,19 +38,33 @@ public:
     OutputLost() : std::runtime_error("The events cannot be written: nobody reads them any more.") {}
 };
 
+/// Whether no further run of its batch may be measured after it.
+bool is_last(const Ending& ending) {
+    return std::any_of(ending.extra.begin(), ending.extra.end(),
+                       [](const auto& item) { return item.first == stops_batch; });
+}
+
 class Server {
 public:
     explicit Server(std::FILE* out) : out_(out) {}
 
-    /// Returns the status of the run's end line.
-    std::string run(const Request& request) {
+    /// Returns what the run's end line says.
+    Ending run(const Request& request) {
         StreamWriter writer([this](std::string_view line) { write(line); });
         try {
             auto script = script_of(request);
             if (!script) return run_models(request, writer);
             if (!script->on_device_clock) return run_virtually(request, std::move(*script), writer);
+            const auto began = std::chrono::steady_clock::now();
+            std::optional<ScriptedSensors> sensors;
+            if (script->sensors) {
+                const auto elapsed_s = [began] {
+                    return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+                };
+                sensors.emplace(std::move(*script->sensors), elapsed_s, &DeviceClock::now);
+            }
             ScriptedSession session(std::move(*script));
-            return measured(request, session, writer);
+            return measured(request, session, sensors ? *sensors : sensors_, writer);
         } catch (const Error& error) {
             return refuse_run(request, "measured", error.what(), writer);
         }
@@ -57,13 +74,13 @@ public:
     bool stuck() const { return models_ != nullptr && models_->stuck(); }
 
 private:
-    std::string run_models(const Request& request, StreamWriter& writer) {
+    Ending run_models(const Request& request, StreamWriter& writer) {
         if (models_ == nullptr) models_ = open_model_session();
-        return measured(request, *models_, writer);
+        return measured(request, *models_, sensors_, writer);
     }
 
-    std::string measured(const Request& request, Session& session, StreamWriter& writer) {
-        return run_measured(request, session, sensors_, writer, [&] { return cancellations().wanted(request.run_id); });
+    static Ending measured(const Request& request, Session& session, const Sensors& sensors, StreamWriter& writer) {
+        return run_measured(request, session, sensors, writer, [&] { return cancellations().wanted(request.run_id); });
     }
 
     void write(std::string_view line) const {
@@ -78,7 +95,7 @@ private:
 
 }  // namespace
 
-int serve(std::istream& requests, std::FILE* out) {
+int serve(std::istream& requests, std::FILE* out, bool whole_batch) {
     std::signal(SIGINT, cancel_everything);
     std::signal(SIGTERM, cancel_everything);
     std::signal(SIGPIPE, SIG_IGN);
@@ -95,9 +112,13 @@ int serve(std::istream& requests, std::FILE* out) {
                 continue;
             }
             const auto& request = std::get<Request>(*item);
-            const std::string status = server.run(request);
+            const Ending ending = server.run(request);
             cancellations().forget(request.run_id);
-            if (status != "eos" && status != "capped" && code == 0) code = 1;
+            if (ending.status != "eos" && ending.status != "capped" && code == 0) code = 1;
+            if (whole_batch && is_last(ending)) {
+                std::fprintf(stderr, "The rest of the batch is not run. %s\n", ending.error.value_or("").c_str());
+                break;
+            }
             if (server.stuck()) break;
         }
     } catch (const OutputLost& error) {

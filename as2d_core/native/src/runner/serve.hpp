@@ -9,7 +9,8 @@ namespace as2d {
 /// Serves requests until the input ends or a signal comes. Events go to `out`, diagnostics to standard error.
 ///
 /// Returns 0 when every run ended by itself (`eos` or `capped`), 1 otherwise, 2 for input that is no request.
-int serve(std::istream& requests, std::FILE* out);
+/// A `whole_batch` ends with the first run that must be its last.
+int serve(std::istream& requests, std::FILE* out, bool whole_batch);
 
 /// For every line of input: the request as a run header would show it, or what is wrong with it. Runs nothing.
 int check_requests(std::istream& requests, std::FILE* out);

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "clock.hpp"
+#include "runner/conditions.hpp"
 #include "runner/cores.hpp"
 
 namespace as2d {
@@ -52,7 +53,10 @@ Nanoseconds StreamRecorder::now_ns() const {
 
 void StreamRecorder::add(Event event) {
     if (const auto* round = std::get_if<Round>(&event)) committed_ += static_cast<Count>(round->committed.size());
-    if (const auto* mark = std::get_if<Mark>(&event); mark != nullptr && mark->token) committed_ = 1;
+    if (const auto* mark = std::get_if<Mark>(&event); mark != nullptr && mark->token) {
+        committed_ = 1;
+        measuring_ = true;
+    }
     const std::lock_guard lock(mutex_);
     events_.push_back(std::move(event));
 }
@@ -88,7 +92,9 @@ void StreamRecorder::run() {
         }
         // From the time it was due and not from now, or every delay would lower the rate; never to catch up.
         if (const auto now = Clock::now(); sensors_ != nullptr && now >= next_reading && !finishing) {
-            taken.push_back(sensors_->read());
+            const Telemetry reading = sensors_->read();
+            look_for_lost_cores(reading);
+            taken.push_back(reading);
             next_reading = std::max(next_reading + reading_period, now);
         }
         try {
@@ -99,6 +105,14 @@ void StreamRecorder::run() {
         }
         taken.clear();
     }
+}
+
+void StreamRecorder::look_for_lost_cores(const Telemetry& reading) {
+    if (!reading.online_mask || core_lost_) return;
+    online_ = online_.value_or(0) | *reading.online_mask;
+    if (!measuring_) return;
+    lost_cores_ = as2d::lost_cores(*online_, *reading.online_mask);
+    core_lost_ = !lost_cores_.empty();
 }
 
 void StreamRecorder::write(std::vector<Event>& events) {

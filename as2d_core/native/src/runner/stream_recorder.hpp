@@ -30,10 +30,14 @@ public:
     Nanoseconds now_ns() const override;
     void add(Event event) override;
     /// Also when the stream cannot be written any more: nobody would read what is decoded from now on.
-    bool cancelled() override { return failed_ || cancelled_(); }
+    bool cancelled() override { return failed_ || core_lost_ || cancelled_(); }
 
     /// Tokens committed so far, the first one included. Only for the thread that adds rounds.
     Count committed() const { return committed_; }
+
+    /// Cores that went off-line while something was measured; what is measured after that is another device. Only after
+    /// `finish`.
+    const std::vector<Count>& lost_cores() const { return lost_cores_; }
 
     /// From now on the text of new tokens is written too.
     void set_piece(Piece piece);
@@ -45,6 +49,7 @@ private:
     void run();
     void write(std::vector<Event>& events);
     void write_new_pieces(const std::vector<Event>& events);
+    void look_for_lost_cores(const Telemetry& reading);
 
     StreamWriter& writer_;
     Cancelled cancelled_;
@@ -56,6 +61,12 @@ private:
     Piece piece_;
     bool finishing_ = false;
     std::atomic<bool> failed_{false};
+    /// Whether the run has come to what is measured.
+    std::atomic<bool> measuring_{false};
+    std::atomic<bool> core_lost_{false};
+    /// Cores that were seen on-line, and what is lost of them; the writing thread's own until it has ended.
+    std::optional<std::int64_t> online_;
+    std::vector<Count> lost_cores_;
     /// What writing threw; the writing thread's own until it has ended.
     std::exception_ptr failure_;
     /// Tokens whose text was written; the writing thread's own.

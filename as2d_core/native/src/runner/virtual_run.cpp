@@ -60,7 +60,7 @@ Outcome decode_scripted(const Request& request, Script script, VirtualClock& clo
 
 }  // namespace
 
-std::string run_virtually(const Request& request, Script script, StreamWriter& writer) {
+Ending run_virtually(const Request& request, Script script, StreamWriter& writer) {
     VirtualClock clock;
     ListRecorder recorder(clock, script.cancel_after);
     const std::optional<Token> first = script.target.empty() ? std::nullopt : std::optional(script.target.front());
@@ -77,11 +77,13 @@ std::string run_virtually(const Request& request, Script script, StreamWriter& w
         for (const Event& event : events) writer.add(event);
         writer.add(Mark{"eos", outcome.eos_ns});
         writer.add(Mark{"drained", outcome.end_ns});
-        writer.end({outcome.status, static_cast<Count>(outcome.tokens.size()), std::nullopt, outcome.error});
-        return outcome.status;
+        const Ending ending{outcome.status, static_cast<Count>(outcome.tokens.size()), std::nullopt, outcome.error};
+        writer.end(ending);
+        return ending;
     } catch (const Error& error) {
-        writer.end({"failed", 0, std::nullopt, error.what()});
-        return "failed";
+        const Ending ending{"failed", 0, std::nullopt, error.what()};
+        writer.end(ending);
+        return ending;
     }
 }
 

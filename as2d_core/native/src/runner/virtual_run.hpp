@@ -9,9 +9,9 @@
 
 namespace as2d {
 
-/// Runs the method that the request names and writes its stream. Returns the status of its `end` line.
+/// Runs the method that the request names and writes its stream. Returns what its `end` line says.
 ///
 /// What cannot be run is a failed run without rounds.
-std::string run_virtually(const Request& request, Script script, StreamWriter& writer);
+Ending run_virtually(const Request& request, Script script, StreamWriter& writer);
 
 }  // namespace as2d
