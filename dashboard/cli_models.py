@@ -1,11 +1,21 @@
 """``as2d models``: which models can be chosen, and do they run here?"""
 
 import argparse
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from dashboard.cli_output import Answer, command, command_group, number, table
-from dashboard.services.models import ModelEntry, add_model, check_model, list_models, remove_model, resolve_model
+from dashboard.services.models import (
+    ModelEntry,
+    add_model,
+    check_model,
+    choose_default_models,
+    list_models,
+    remove_model,
+    resolve_model,
+)
+from dashboard.services.settings import read_settings
 from dashboard.services.workspace import user_folders
 
 
@@ -14,7 +24,7 @@ def register(commands: Any) -> None:
     actions = command_group(
         commands,
         "models",
-        "models that can be chosen: list, add, check, remove",
+        "models that can be chosen: list, add, check, default, remove",
         "as2d models add ~/models/asr-mnn",
         "Models that can be chosen as target or drafter: the bundled pair, and MNN model folders of your own.",
     )
@@ -25,6 +35,15 @@ def register(commands: Any) -> None:
     parser = command(actions, "check", "try whether a model runs here", "as2d models check demo-target")
     parser.add_argument("model", metavar="MODEL", help="an id, or a folder")
     parser.set_defaults(command=models_check)
+    parser = command(
+        actions,
+        "default",
+        "show or choose which models are used when none is named",
+        "as2d models default --drafter demo-light",
+    )
+    for role in ("target", "drafter"):
+        parser.add_argument(f"--{role}", metavar="MODEL", help="an id, or a folder")
+    parser.set_defaults(command=models_default)
     parser = command(actions, "remove", "take a model off the list; its files stay", "as2d models remove asr-mnn")
     parser.add_argument("model", metavar="MODEL", help="an id, or a folder")
     parser.set_defaults(command=models_remove)
@@ -52,6 +71,14 @@ def models_check(options: argparse.Namespace) -> Answer:
         f"loads in {number(probe.load_ms, 'ms', 1)}, {probe.vocabulary} tokens in its vocabulary"
     )
     return Answer({"probe": probe}, text)
+
+
+def models_default(options: argparse.Namespace) -> Answer:
+    """Choose, or just show; both must be models that run here."""
+    folders = user_folders()
+    chosen = {role: name for role in ("target", "drafter") if (name := getattr(options, role)) is not None}
+    settings = choose_default_models(folders, **chosen) if chosen else read_settings(folders)
+    return Answer(asdict(settings), f"target: {settings.target}\ndrafter: {settings.drafter}")
 
 
 def models_remove(options: argparse.Namespace) -> Answer:

@@ -4,8 +4,8 @@ import argparse
 from typing import Any
 
 from dashboard.cli_output import Answer, command, table
+from dashboard.services.phone_watch import IDENTITIES
 from dashboard.services.phones import phone_of
-from dashboard.services.workspace import IDENTITIES
 from device_bridge.adb import AdbPhone, configured_servers, pick_phone
 from device_bridge.errors import DeviceError
 from device_bridge.sessions import FoundSession, end_session, find_sessions

@@ -12,9 +12,10 @@ from typing import Any
 
 from as2d_core.errors import ModelError, unknown_name
 from as2d_core.models.demo_catalog import DRAFTER, LIGHT, TARGET
-from as2d_core.models.folder import ModelInfo, describe_model
+from as2d_core.models.folder import ModelInfo, check_pair, describe_model
 from as2d_core.models.probe import Probe, probe_model
 from as2d_core.reading import read_json
+from dashboard.services.settings import Settings, change_settings, read_settings
 from datastore.files import move_durably, write_durably
 from datastore.locations import Folders
 from datastore.lock import turn
@@ -136,6 +137,19 @@ def usable_model(folders: Folders, name: str) -> ModelInfo:
     return info
 
 
+def choose_default_models(folders: Folders, **chosen: str) -> Settings:
+    """The models that are used when none is named, by role (``target``, ``drafter``); kept when they run as a pair.
+
+    Raises:
+        ModelError, UnknownNameError: a sentence about what is wrong with them; nothing is changed.
+        StoreError: the choice cannot be written.
+    """
+    paths = {role: name if name in BUNDLED else str(_kept_name(folders, name)) for role, name in chosen.items()}
+    wanted = asdict(read_settings(folders)) | paths
+    check_pair(usable_model(folders, wanted["target"]), usable_model(folders, wanted["drafter"]))
+    return change_settings(folders, **paths)
+
+
 def mnn_version() -> str:
     """Version of the MNN that is installed here, found without loading it."""
     try:
@@ -161,6 +175,11 @@ def _entry(name: str, path: Path, registry: _Registry) -> ModelEntry:
     except TypeError:
         probe = None  # written by another version of this program
     return ModelEntry(name, path, bundled, info, probe, None)
+
+
+def _kept_name(folders: Folders, name: str) -> str | Path:
+    """An id stays an id; a path becomes one that means the same from every folder."""
+    return name if name in _read(folders).folders else resolve_model(folders, name)
 
 
 def _probe_key(sha256: str, mnn: str) -> str:

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from as2d_core.errors import As2dError
 from as2d_core.records import Telemetry
 from as2d_core.runner.sensors import Sensors
+from dashboard.services.phone_watch import IDENTITIES
 from dashboard.services.phones import greet, phone_of, phone_readiness
-from dashboard.services.workspace import IDENTITIES, Workspace
+from dashboard.services.workspace import Workspace
 from datastore.locations import Folders
 from device_bridge.adb import AdbPhone, AdbServer, KnownPhone, configured_servers, list_phones
 from device_bridge.errors import DeviceError

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from as2d_core.records import Request
+from dashboard.services.phone_watch import IDENTITIES
 from dashboard.services.phones import greet, phone_of
-from dashboard.services.workspace import IDENTITIES
 from datastore.locations import Folders
 from device_bridge.adb import KnownPhone, configured_servers, pick_phone
 from device_bridge.devices import Limits

@@ -19,6 +19,9 @@ AGAIN_S = 5.0
 CLOSE_S = 5.0
 _TICK_S = 0.02
 
+IDENTITIES = Identities()
+"""What this program knows of connections to phones: each is asked once which phone it leads to."""
+
 
 @dataclass(frozen=True, slots=True)
 class SeenPhones:

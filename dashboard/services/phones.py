@@ -6,7 +6,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from dashboard.services.models import resolve_model
-from dashboard.services.workspace import IDENTITIES, read_settings
+from dashboard.services.phone_watch import IDENTITIES
+from dashboard.services.settings import read_settings
 from datastore.locations import Folders
 from device_bridge.adb import AdbPhone, KnownPhone, Route, configured_servers, list_phones, pick_phone
 from device_bridge.errors import DeviceError, SetUpRunningError

@@ -1,22 +1,21 @@
 """What does this process work with? One store, one job manager, one folder for streams that come in."""
 
-import json
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
-from as2d_core.errors import As2dError, RequestError, unknown_name
-from as2d_core.reading import read_json
-from dashboard.services.phone_watch import PhoneWatch
+from as2d_core.errors import As2dError
+from dashboard.services.phone_runs import find_phone
+from dashboard.services.phone_watch import IDENTITIES, PhoneWatch
+from dashboard.services.phones import greet
+from dashboard.services.settings import Settings, read_settings
 from datastore.errors import StoreError
-from datastore.files import translated_os, write_durably
+from datastore.files import translated_os
 from datastore.ingest import ingest_run
 from datastore.locations import Folders, data_folder
-from datastore.lock import turn
 from datastore.store import Store
-from device_bridge.adb import Identities, KnownPhone
+from device_bridge.adb import KnownPhone
 from device_bridge.devices import Device
 from device_bridge.errors import (
     AdbServerDownError,
@@ -30,18 +29,6 @@ from device_bridge.jobs import Job, JobManager
 from device_bridge.local import LocalDevice
 
 INCOMING = "incoming"
-IDENTITIES = Identities()
-"""What this program knows of connections to phones: each is asked once which phone it leads to."""
-SETTINGS_FILE = "settings.json"
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What a user has chosen once for all requests."""
-
-    target: str = "demo-target"
-    """Id of a model, see ``models.list_models``."""
-    drafter: str = "demo-drafter"
 
 
 class Workspace:
@@ -87,8 +74,6 @@ class Workspace:
             UnknownDeviceError: nobody knows it; the message says what was looked through.
             UnauthorizedError, OfflineError, AmbiguousPhoneError: it is there but cannot be used.
         """
-        from dashboard.services.phone_runs import find_phone
-
         try:
             return find_phone(self.folders, device_id)
         except (AdbServerDownError, NoPhoneError, PhoneNotFoundError) as error:
@@ -97,8 +82,6 @@ class Workspace:
 
     def _phone_came(self, phone: KnownPhone) -> None:
         """A phone is ready: what earlier programs have left there is put back, and taken up again."""
-        from dashboard.services.phones import greet
-
         greet(phone)
         for name in phone.names:
             self._take_up_left(name)
@@ -195,35 +178,3 @@ def user_folders(folder: Path | str | None = None) -> Folders:
 def incoming_folder(folders: Folders) -> Path:
     """Where streams are written while they come in."""
     return folders.root / INCOMING
-
-
-def read_settings(folders: Folders) -> Settings:
-    """The settings; what cannot be read, or is not known, is as it is by default."""
-    try:
-        kept = read_json(folders.root / SETTINGS_FILE)
-    except (OSError, ValueError):
-        return Settings()
-    names = {item.name for item in fields(Settings)}
-    known = {k: v for k, v in kept.items() if k in names and isinstance(v, str)} if isinstance(kept, dict) else {}
-    return Settings(**known)
-
-
-def change_settings(folders: Folders, **values: str) -> Settings:
-    """Change some settings for good.
-
-    Raises:
-        UnknownNameError: there is no such setting.
-        StoreError: they cannot be written.
-    """
-    names = [item.name for item in fields(Settings)]
-    for name, value in values.items():
-        if name not in names:
-            raise unknown_name("setting", name, names)
-        if not value.strip():
-            raise RequestError(f"The setting {name} is empty.")
-    folders.create()
-    path = folders.root / SETTINGS_FILE
-    with turn(path):
-        changed = replace(read_settings(folders), **values)
-        write_durably(path, (json.dumps(asdict(changed), indent=1) + "\n").encode())
-    return changed

@@ -269,6 +269,20 @@ def test_the_bundled_models_are_listed(data_folder, as2d):
     assert listed == ["demo-target", "demo-drafter", "demo-light"]
 
 
+def test_default_models_are_chosen_and_stay_chosen(data_folder, as2d):
+    assert as2d("models", "default", "--drafter", "demo-light")[0] == 0
+    code, chosen, _ = as2d("models", "default")
+    assert code == 0
+    assert chosen == {"target": "demo-target", "drafter": "demo-light"}
+
+
+def test_a_default_model_that_is_none_changes_nothing(data_folder, as2d):
+    code, _, said = as2d("models", "default", "--drafter", "demo-lihgt")
+    assert code == 1
+    assert "demo-light" in said
+    assert as2d("models", "default")[1]["drafter"] == "demo-drafter"
+
+
 @pytest.mark.models
 def test_a_bundled_model_is_checked_in_a_child(data_folder, as2d):
     code, out, _ = as2d("models", "check", "demo-drafter")

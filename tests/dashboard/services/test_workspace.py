@@ -6,7 +6,8 @@ import pytest
 from as2d_core.errors import UnknownNameError
 from as2d_core.records import AudioRef, ModelRef, Request
 from dashboard.services import runs
-from dashboard.services.workspace import Settings, change_settings, close_workspace, open_workspace, user_folders
+from dashboard.services.settings import Settings, change_settings
+from dashboard.services.workspace import close_workspace, open_workspace, user_folders
 from datastore.errors import StoreFolderError, StoreLockedError
 
 HOLDER = """
