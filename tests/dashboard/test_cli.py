@@ -277,9 +277,9 @@ def test_default_models_are_chosen_and_stay_chosen(data_folder, as2d):
 
 
 def test_a_default_model_that_is_none_changes_nothing(data_folder, as2d):
-    code, _, said = as2d("models", "default", "--drafter", "demo-lihgt")
+    code, out, _ = as2d("models", "default", "--drafter", "demo-lihgt")
     assert code == 1
-    assert "demo-light" in said
+    assert "demo-light" in out["error"]
     assert as2d("models", "default")[1]["drafter"] == "demo-drafter"
 
 
