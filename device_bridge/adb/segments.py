@@ -1,9 +1,9 @@
-"""How is a file sent so that a break costs little? In segments; each is checked on the phone and appended there.
+"""How is a file sent so that a break costs little? What is new in one stream; the rest of a torn one in segments.
 
-The segments go over adb's sync service, which is as fast as adb gets but throws a torn file away.
-While one is on its way, this computer hashes it in a second thread, and the phone hashes the one before
-it and appends it to what is there already: what lies in ``.part`` is at any moment a checked beginning
-of the file.
+Both go over adb's sync service, which is as fast as adb gets. The phone hashes what has come while more
+comes, and this computer does so in a second thread: a transfer takes hardly longer than its bytes do.
+A stream lies in ``.part`` from its beginning, see ``receiving``, and stays there when it is torn. The rest then
+comes in segments; each is appended once it has been checked.
 """
 
 import hashlib
@@ -12,9 +12,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from device_bridge.adb.joining import Joiner, forget
 from device_bridge.adb.phone import AdbPhone
 from device_bridge.adb.reasons import reason_of
+from device_bridge.adb.receiving import Receiver, forget
 from device_bridge.adb.sync import send_piece
 from device_bridge.adb.wire import Deadline
 from device_bridge.errors import TransferError
@@ -23,20 +23,30 @@ READ_BYTES = 1 << 19
 SMALLEST_SEGMENT_BYTES = 4 << 20
 LARGEST_SEGMENT_BYTES = 32 << 20
 SEGMENTS = 8
-"""So many segments for a file, unless they would be very small or large."""
+"""So many segments for the rest of a file, unless they would be very small or large."""
+_STEPS = 32
+_SMALLEST_STEP_BYTES, _LARGEST_STEP_BYTES = 1 << 20, 8 << 20
+"""The phone is told to go on hashing so many times, unless these steps would be very small or large."""
 _UNHASHED = 8
 """Pieces that may be sent before they are hashed: so many lie in memory."""
 
 
 def segment_bytes(size: int) -> int:
-    """How much of a file of ``size`` bytes is sent in one go."""
+    """How much of the rest of a file of ``size`` bytes is sent in one go."""
     return min(LARGEST_SEGMENT_BYTES, max(SMALLEST_SEGMENT_BYTES, size // SEGMENTS))
 
 
-def append_segments(
-    phone: AdbPhone, local: Path, remote: str, start: int, size: int, told: Callable[[int], None], idle_s: float
+def send_rest(
+    phone: AdbPhone,
+    receiver: Receiver,
+    local: Path,
+    remote: str,
+    start: int,
+    size: int,
+    told: Callable[[int], None],
+    idle_s: float,
 ) -> None:
-    """Bring the bytes from ``start`` on to ``.part`` on the phone; the content of each segment is compared.
+    """Bring the bytes from ``start`` on to ``.part`` on the phone; their content is compared.
 
     Args:
         start: what is in ``.part`` already, and has been compared.
@@ -44,43 +54,42 @@ def append_segments(
         idle_s: longest time in which nothing moves.
 
     Raises:
-        IntegrityError: a segment arrived damaged.
+        IntegrityError: it arrived damaged.
         TransferError: the phone refuses it, in its own words.
-        PhoneLostError, CommandTimeoutError: the connection broke; what has been appended stays.
+        PhoneLostError, CommandTimeoutError: the connection broke; what has arrived stays.
     """
-    step = segment_bytes(size)
-    joining: Future[None] | None = None
+    step = segment_bytes(size) if start else max(size, 1)
     deadline = Deadline(idle_s, f"Phone {phone.serial}")
-    with (
-        phone.open_service("sync:", deadline) as wire,
-        Joiner(phone, remote) as joiner,
-        ThreadPoolExecutor(1, "as2d-join") as joins,
-        ThreadPoolExecutor(1, "as2d-hash") as hashes,
-    ):
-        for turn, offset in enumerate(range(start, size, step) if size else [0]):
+    unjoined = 0
+    with phone.open_service("sync:", deadline) as wire, ThreadPoolExecutor(1, "as2d-hash") as hashes:
+        for turn, offset in enumerate(range(start, max(size, 1), step)):
             length, number = min(step, size - offset), turn % 2
             digest = hashlib.sha256()
+            receiver.come(number, offset)
             pieces = _hashed_meanwhile(_pieces(local, offset, length), digest, hashes)
-            reason = send_piece(wire, f"{remote}.part.{number}", 0o600, pieces, idle_s, _after(offset - start, told))
+            crossed = _crossed(offset - start, length, told, receiver.more)
+            reason = send_piece(wire, f"{remote}.part.{number}", 0o600, pieces, idle_s, crossed)
             if reason is not None:
                 forget(phone, remote)
                 raise reason_of(remote, reason, 1)
-            if joining is not None:
-                joining.result()
-            joining = joins.submit(joiner.join, number, offset, digest.hexdigest())
-        if joining is not None:
-            joining.result()
+            receiver.arrived(digest.hexdigest())
+            if unjoined:
+                receiver.joined()
+            unjoined = 1
+        if unjoined:
+            receiver.joined()
 
 
-def read_hashed(local: Path, start: int, length: int, digest: Any) -> Iterator[bytes]:
-    """A part of a file, in pieces, each hashed before it is handed out.
+def sha256_here(local: Path, size: int) -> Any:
+    """Hash of the first ``size`` bytes of a file, still open for more.
 
     Raises:
-        TransferError: the file cannot be read, or is shorter than it was.
+        TransferError: the file cannot be read, or is shorter.
     """
-    for piece in _pieces(local, start, length):
+    digest = hashlib.sha256()
+    for piece in _pieces(local, 0, size):
         digest.update(piece)
-        yield piece
+    return digest
 
 
 def _pieces(local: Path, start: int, length: int) -> Iterator[bytes]:
@@ -110,6 +119,16 @@ def _hashed_meanwhile(pieces: Iterator[bytes], digest: Any, pool: ThreadPoolExec
         left.result()
 
 
-def _after(done: int, told: Callable[[int], None]) -> Callable[[int], None]:
-    """What is told about one segment, as what is told about all."""
-    return lambda sent: told(done + sent)
+def _crossed(done: int, length: int, told: Callable[[int], None], more: Callable[[], None]) -> Callable[[int], None]:
+    """What is told about one segment, as what is told about all; ``more`` is called at each step."""
+    step = min(_LARGEST_STEP_BYTES, max(_SMALLEST_STEP_BYTES, length // _STEPS))
+    reached = 0
+
+    def crossed(sent: int) -> None:
+        nonlocal reached
+        if sent - reached >= step:
+            reached = sent
+            more()
+        told(done + sent)
+
+    return crossed

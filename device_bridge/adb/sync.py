@@ -80,7 +80,7 @@ def send_piece(
         wire.send(b"SEND" + struct.pack("<I", len(target)) + target, Deadline(idle_s, "The phone"))
         sent = 0
         for chunk in chunks:
-            wire.send(_data(chunk), Deadline(idle_s, "The phone"))
+            wire.send_parts(_data(chunk), Deadline(idle_s, "The phone"))
             sent += len(chunk)
             on_sent(sent)
         wire.send(b"DONE" + struct.pack("<I", int(time.time())), Deadline(idle_s, "The phone"))
@@ -93,14 +93,14 @@ def send_piece(
     return _answer(wire, idle_s)
 
 
-def _data(chunk: bytes) -> bytes:
-    """A chunk of any size in packets that the phone takes."""
+def _data(chunk: bytes) -> list[bytes | memoryview]:
+    """A chunk of any size in packets that the phone takes, not copied."""
     view = memoryview(chunk)
     parts: list[bytes | memoryview] = []
     for start in range(0, len(view), CHUNK_BYTES):
         part = view[start : start + CHUNK_BYTES]
         parts += (b"DATA" + struct.pack("<I", len(part)), part)
-    return b"".join(parts)
+    return parts
 
 
 def _answer(wire: Wire, idle_s: float) -> str | None:

@@ -1,7 +1,7 @@
 """How does a file get to a phone, or back, whole? Sent to ``.part``, checked by content, renamed; resumable.
 
-Both sides compute SHA-256 while the bytes pass, see ``segments``. What is on the phone already, with
-the same content, is not sent again.
+Both sides compute SHA-256 while the bytes pass, see ``segments`` and ``receiving``. What is on the phone
+already, with the same content, is not sent again.
 """
 
 import hashlib
@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from device_bridge.adb.commands import script
-from device_bridge.adb.joining import split
 from device_bridge.adb.phone import AdbPhone
 from device_bridge.adb.reasons import reason_of
-from device_bridge.adb.segments import append_segments, read_hashed, segment_bytes
+from device_bridge.adb.receiving import HASH_S, Receiver
+from device_bridge.adb.segments import segment_bytes, send_rest, sha256_here
 from device_bridge.errors import (
     CommandFailedError,
     IntegrityError,
@@ -33,27 +33,10 @@ from device_bridge.retrying import USUAL, Retry, retrying
 SPARE_BYTES = 1 << 20
 """Room that is left for the phone itself."""
 IDLE_S = 30.0
-HASH_S = 900.0
-"""Longest time for the content of a file on the phone to be hashed."""
 Result = TypeVar("Result")
 Progress = Callable[[int, int], None]
 """Told the bytes that are across, and all bytes."""
 
-_LOOK = r"""
-mkdir -p "$1" || exit 1
-cd "$1" || exit 1
-[ -d "$2" ] && { echo "is a directory" >&2; exit 1; }
-p=$(cat "$2.part.pid" 2>/dev/null) && grep -q as2d-push "/proc/$p/cmdline" 2>/dev/null && kill -9 "-$p" 2>/dev/null
-size() { if [ -f "$1" ]; then stat -c %s "$1"; else echo -1; fi; }
-size "$2"; size "$2.part"; stat -f -c '%a %S' .
-"""
-_FINISH = r"""
-cd "$1" || exit 1
-have=$(stat -c %s "$2.part") || exit 1
-[ "$have" = "$3" ] || { echo "only $have bytes of $3 were written" >&2; exit 1; }
-chmod "$4" "$2.part" && mv -f "$2.part" "$2" || exit 1
-rm -f "$2.part.0" "$2.part.1" "$2.part.pid"
-"""
 _SIZE = '[ -f "$1" ] || { ls -d "$1" > /dev/null && echo "is no file" >&2; exit 1; }; stat -c %s "$1"'
 _HASH = 'sha256sum < "$1"'
 _EXECUTABLE = 'chmod 755 "$1"; [ -x "$1" ]'
@@ -113,7 +96,7 @@ def push_file(
     stopped = cancel or threading.Event()
     crossed: list[int] = []  # bytes, one entry for each time the sending began
 
-    def send(start: int, size: int) -> None:
+    def send(receiver: Receiver, start: int, size: int) -> None:
         crossed.append(0)
 
         def told(done: int) -> None:
@@ -122,29 +105,30 @@ def push_file(
             crossed[-1] = done
             progress(start + done, size)
 
-        append_segments(phone, local, remote, start, size, told, idle_s)
+        send_rest(phone, receiver, local, remote, start, size, told, idle_s)
 
     def attempt() -> Pushed:
         size = _size_here(local)
-        have, part, free = _look(phone, remote, idle_s)
-        if have == size:
-            theirs, ours = remote_sha256(phone, remote), sha256_here(local, size).hexdigest()
-            if theirs == ours:
-                _allow(phone, remote, executable=executable)
+        with Receiver(phone, remote, idle_s) as receiver:
+            part = receiver.part_bytes
+            if receiver.size_bytes == size and _same(receiver, "", local, size):
+                start = 0  # nothing was left to be resumed
                 progress(size, size)
-                return Pushed(remote, size, sum(crossed), 0)
-        start = part if 0 < part <= size else 0
-        room = SPARE_BYTES + (2 * segment_bytes(size) if size - start > segment_bytes(size) else 0)
-        if size - start + room > free + max(0, part - start):
-            raise NoSpaceError(
-                f"{local.name} needs {_mb(size - start)} MB on the phone, and {_mb(free)} MB are free.",
-                "Remove something from the phone, or use a smaller model.",
-            )
-        with nobody_else(remote):
-            if start and remote_sha256(phone, f"{remote}.part") != sha256_here(local, start).hexdigest():
-                start = 0  # what had been left there is not of this file
-            send(start, size)
-            phone.script(_FINISH, *split(remote), str(size), "755" if executable else "644", what="finishing a file")
+            else:
+                start = part if 0 < part <= size else 0
+                room = SPARE_BYTES + (2 * segment_bytes(size) if 0 < start < size else 0)
+                if size - start + room > receiver.free_bytes + max(0, part - start):
+                    raise NoSpaceError(
+                        f"{local.name} needs {_mb(size - start)} MB on the phone, and "
+                        f"{_mb(receiver.free_bytes)} MB are free.",
+                        "Remove something from the phone, or use a smaller model.",
+                    )
+                with nobody_else(remote):
+                    if start and not _same(receiver, ".part", local, start):
+                        start = 0  # what had been left there is not of this file
+                    receiver.begin(start)
+                    send(receiver, start, size)
+                    receiver.finish(size, executable=executable)
         _allow(phone, remote, executable=executable)
         return Pushed(remote, size, sum(crossed), start)
 
@@ -214,15 +198,6 @@ def remote_sha256(phone: AdbPhone, remote: str) -> str:
         CommandFailedError: it cannot be read.
     """
     return phone.script(_HASH, remote, timeout_s=HASH_S, what="hashing a file").text.split()[0]
-
-
-def sha256_here(local: Path, size: int) -> Any:
-    """Hash of the first ``size`` bytes, still open for more."""
-    digest = hashlib.sha256()
-    if size:
-        for _ in read_hashed(local, 0, size, digest):
-            pass
-    return digest
 
 
 def free_bytes(phone: AdbPhone, folder: str, timeout_s: float = IDLE_S) -> int:
@@ -297,10 +272,11 @@ def _alone(phone: AdbPhone, remote: str, stopped: threading.Event) -> Iterator[N
         turn.release()
 
 
-def _look(phone: AdbPhone, remote: str, timeout_s: float) -> tuple[int, int, int]:
-    """Size of the file and of what an earlier transfer left (-1 for none), and free bytes."""
-    have, part, blocks, block = phone.script(_LOOK, *split(remote), timeout_s=timeout_s, what="looking").text.split()
-    return int(have), int(part), int(blocks) * int(block)
+def _same(receiver: Receiver, suffix: str, local: Path, size: int) -> bool:
+    """Whether what lies on the phone is the first ``size`` bytes of a file here; both sides hash at the same time."""
+    receiver.hash_later(suffix)
+    ours: str = sha256_here(local, size).hexdigest()
+    return receiver.hashed() == ours
 
 
 def _allow(phone: AdbPhone, remote: str, *, executable: bool) -> None:

@@ -10,9 +10,10 @@ from pathlib import Path
 from device_bridge.adb.commands import encoded
 from device_bridge.adb.phone import AdbPhone
 from device_bridge.adb.reasons import reason_of
+from device_bridge.adb.receiving import HASH_S
+from device_bridge.adb.segments import sha256_here
 from device_bridge.adb.sync import Sending, send_files
 from device_bridge.adb.transfer import (
-    HASH_S,
     IDLE_S,
     SPARE_BYTES,
     Progress,
@@ -20,7 +21,6 @@ from device_bridge.adb.transfer import (
     free_bytes,
     nobody_else,
     push_file,
-    sha256_here,
     translated,
 )
 from device_bridge.errors import (

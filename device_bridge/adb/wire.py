@@ -4,6 +4,7 @@ import re
 import selectors
 import socket
 import time
+from collections.abc import Sequence
 from typing import Self
 
 from device_bridge.adb.commands import encoded
@@ -113,6 +114,26 @@ class Wire:
         self.socket.settimeout(deadline.left_s())
         try:
             self.socket.sendall(data)
+        except TimeoutError:
+            raise deadline.passed() from None
+        except OSError as error:
+            raise lost(str(error.strerror or error)) from None
+
+    def send_parts(self, parts: Sequence[bytes | memoryview], deadline: Deadline) -> None:
+        """Send everything, as if it were one; nothing is copied.
+
+        Raises:
+            As ``send``.
+        """
+        left = [memoryview(part) for part in parts]
+        try:
+            while left:
+                self.socket.settimeout(deadline.left_s())
+                sent = self.socket.sendmsg(left)
+                while left and sent >= len(left[0]):
+                    sent -= len(left.pop(0))
+                if sent:
+                    left[0] = left[0][sent:]
         except TimeoutError:
             raise deadline.passed() from None
         except OSError as error:

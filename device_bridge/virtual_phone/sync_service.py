@@ -1,5 +1,6 @@
 """How do files come and go? By adb's sync service, as adbd serves it; its reasons are the system's own."""
 
+import contextlib
 import os
 import stat
 import struct
@@ -138,7 +139,8 @@ async def _receive_file(stream: Stream, path: str, mode: int) -> None:
         if descriptor >= 0:
             os.close(descriptor)
         if descriptor >= 0 and (failed or not done):
-            os.unlink(path)  # noqa: PTH108 - as adbd
+            with contextlib.suppress(FileNotFoundError):  # whoever has renamed it meanwhile keeps it, as with adbd
+                os.unlink(path)  # noqa: PTH108 - as adbd
 
 
 def _create(path: str, mode: int, *, is_link: bool) -> int:
@@ -161,7 +163,8 @@ async def _finish(stream: Stream, path: str, changed_s: int, target: bytes | Non
             await _fail(stream, f"symlink failed: {error.strerror}")
             return
     else:
-        os.utime(path, (changed_s, changed_s))
+        with contextlib.suppress(OSError):  # adbd does not look either: it may have another name by now
+            os.utime(path, (changed_s, changed_s))
     await stream.write(b"OKAY" + bytes(4))
 
 

@@ -102,6 +102,8 @@ def test_what_an_earlier_transfer_left_is_not_sent_again(shared_phone, folder, b
     with pytest.raises(TransferStoppedError, match="is kept"):
         push_file(shared_phone.phone, big, f"{folder}/m", progress=until_half, cancel=stop)
     assert shared_phone.phone.run(["ls", folder], check=False).text.split()[0] == "m.part"
+    left = shared_phone.phone.run(["cat", f"{folder}/m.part"]).out
+    assert left == big.read_bytes()[: len(left)]
     done = push_file(shared_phone.phone, big, f"{folder}/m")
     assert done.resumed_from_bytes > 2_000_000
     assert done.sent_bytes == 12_000_000 - done.resumed_from_bytes
@@ -186,9 +188,14 @@ def test_an_exec_bit_is_set_and_tried(shared_phone, folder, tmp_path):
     assert shared_phone.phone.run([f"{folder}/run me"]).text == "ran\n"
 
 
-def test_damage_on_the_way_is_found(shared_phone, folder, big, monkeypatch):
+@pytest.mark.parametrize("there_bytes", [0, 1_000_000])
+def test_damage_on_the_way_is_found_in_a_new_stream_and_in_a_resumed_one(
+    shared_phone, folder, big, monkeypatch, there_bytes
+):
     from device_bridge.adb import sync
 
+    if there_bytes:
+        shared_phone.phone.script('mkdir -p "$1" && cat > "$1/m.part"', folder, stdin=big.read_bytes()[:there_bytes])
     monkeypatch.setattr(sync, "_data", lambda chunk, real=sync._data: real(bytes([chunk[0] ^ 1]) + chunk[1:]))
     with pytest.raises(IntegrityError):
         push_file(shared_phone.phone, big, f"{folder}/m", retry=NO_RETRY)
