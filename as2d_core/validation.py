@@ -16,6 +16,7 @@ from as2d_core.calibration.plan import TRYING
 from as2d_core.errors import RecordError
 from as2d_core.protocol import MAX_LINE_BYTES, RecordBuilder
 from as2d_core.records import LANES, MARKS, METHODS, SPAN_KINDS, STATUSES, WIDTH_REASONS, Event, Round, RunRecord
+from as2d_core.runner.job import TESTED, TESTING
 
 Finding = tuple[int | None, str]
 """Line number (``None`` for the record as a whole) and what is wrong."""
@@ -98,7 +99,7 @@ def _names(record: RunRecord) -> Iterator[_Complaint]:
         if item.width_reason not in WIDTH_REASONS:
             yield item, f"round {item.index} gives {item.width_reason!r} as the reason of its width, which is none"
     for mark in record.marks.values():
-        if mark.name not in MARKS and not mark.name.startswith(TRYING):
+        if mark.name not in (*MARKS, TESTED) and not mark.name.startswith((TRYING, TESTING)):
             yield mark, f"there is no mark {mark.name!r}"
     if record.end is not None and record.end.status not in STATUSES:
         yield record.end, f"the status {record.end.status!r} is none of {', '.join(STATUSES)}"

@@ -50,7 +50,7 @@ class LiveInfo:
     elapsed_ms: float | None
     """From decode start to the last event."""
     tps: float | None
-    """Tokens so far over the time so far."""
+    """Tokens so far over the time so far; ``None`` for a run that was cut off, as everywhere else."""
     against_target_only: float | None
     """Percent of TPS so far above target-only's; ``None`` while either is unknown."""
     ready: int | None
@@ -62,10 +62,11 @@ def live_info(record: RunRecord, target_only_tps: float | None = None) -> LiveIn
     """A run as it stands; ``target_only_tps`` is target-only's TPS on the same window and device."""
     timeline = timeline_info(record)
     elapsed = timeline.end_ms if timeline.empty is None and timeline.end_ms > 0 else None
-    tps = timeline.tokens / elapsed * 1e3 if elapsed else None
+    status = "running" if record.end is None and not record.problems else record.status
+    tps = timeline.tokens / elapsed * 1e3 if elapsed and status in ("running", "eos", "capped") else None
     drafter, note = _drafter(record)
     return LiveInfo(
-        status="running" if record.end is None and not record.problems else record.status,
+        status=status,
         stretches=_output(record),
         drafter=drafter,
         drafter_note=note,

@@ -1,6 +1,8 @@
 import hashlib
 import io
 import json
+from dataclasses import fields
+from pathlib import Path
 
 import pytest
 from event_cases import BY_TYPE, requests, unknown
@@ -21,10 +23,11 @@ from as2d_core.protocol import (
     request_from_json,
     request_to_json,
 )
-from as2d_core.records import EVENT_TYPES, SCHEMA_VERSION, AudioRef, ModelRef, Request, RunHeader, Unknown
+from as2d_core.records import EVENT_TYPES, SCHEMA_VERSION, AudioRef, ModelRef, Placement, Request, RunHeader, Unknown
 from as2d_core.replay.schedule import autoregressive_schedule
 
 EOS = 2
+DOCS = Path(__file__).parents[2] / "docs" / "runner-protocol.md"
 
 
 def test_every_kind_of_event_has_examples_here():
@@ -49,6 +52,15 @@ def test_event_of_an_unknown_kind_is_kept_whole(event):
 @given(requests)
 def test_request_survives_json(request):
     assert request_from_json(json.loads(json.dumps(request_to_json(request)))) == request
+
+
+def test_the_documented_request_is_one_and_every_field_of_a_request_is_documented():
+    text = DOCS.read_text(encoding="utf-8")
+    line = next(line for line in text.splitlines() if line.startswith('{"run_id"'))
+    assert request_from_json(json.loads(line)).method == "as2d"
+    section = text.partition("## A request")[2].partition("## The answer")[0]
+    described = (field.name for cls in (Request, ModelRef, AudioRef, Placement) for field in fields(cls))
+    assert [name for name in described if f"`{name}`" not in section] == []
 
 
 def stream():

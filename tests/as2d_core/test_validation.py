@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from as2d_core.engines.scripted import ScriptedSource, ScriptedTarget, TargetCosts, VirtualClock
 from as2d_core.engines.scripted_run import RunFacts, run_virtually
 from as2d_core.protocol import Writer, decode, parse
-from as2d_core.records import AudioRef, ModelRef, Request
+from as2d_core.records import AudioRef, Mark, ModelRef, Request
 from as2d_core.replay.schedule import autoregressive_schedule
+from as2d_core.runner.job import TESTED, TESTING
 from as2d_core.validation import check_file, check_record
 
 EOS = 2
@@ -59,6 +60,13 @@ BATCH = record().publications[1]
 @pytest.mark.parametrize("cap", [320, 20])
 def test_a_real_record_keeps_every_rule(method, cap):
     assert check_record(run(method, max_tokens=cap).record) == []
+
+
+def test_the_marks_of_a_self_test_of_widths_are_known():
+    rec = record()
+    for name in (f"{TESTING}1", f"{TESTING}16", TESTED):
+        rec.marks[name] = Mark(name, 0)
+    assert check_record(rec) == []
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,12 @@
 import json
+from dataclasses import replace
 
 import pytest
 from view_checks import HOSTILE, check_figure, names, read_html
 from view_samples import REFERENCE, decode, run_lines
 
 from as2d_core.protocol import RecordBuilder
-from as2d_core.records import METHODS
+from as2d_core.records import METHODS, End
 from dashboard.views import numbers
 from dashboard.views.heading import badge_html, heading_html, heading_info
 from dashboard.views.live import KINDS, live_figure, live_figures_html, live_info, live_text_html
@@ -79,6 +80,14 @@ def test_throughput_so_far_is_tokens_over_time_so_far():
     assert info.tps == pytest.approx(len(record.tokens) / elapsed_ms * 1e3)
     assert info.against_target_only == pytest.approx((info.tps / 17.0 - 1) * 100)
     assert numbers.against_target_only(info.against_target_only) in read_html(live_figures_html(info, LIGHT)).text
+
+
+@pytest.mark.parametrize("status", ["cancelled", "failed"])
+def test_a_run_that_was_cut_off_has_no_throughput_and_is_held_against_nothing(status):
+    record = replace(growing(0.5), end=End(status, 0, {}, ""))
+    info = live_info(record, 17.0)
+    assert (info.tps, info.against_target_only) == (None, None)
+    assert info.elapsed_ms is not None
 
 
 def test_no_comparison_is_shown_before_both_sides_are_known():
