@@ -6,7 +6,7 @@ from typing import Any
 
 from dashboard.cli_output import Answer, Progress, command, command_group
 from dashboard.services.workspace import user_folders
-from device_bridge.bundle.build import build_runtime, current_runtime, export, pack_core
+from device_bridge.bundle.build import build_runtime, check_export, current_runtime, export, pack_core
 
 
 def register(commands: Any) -> None:
@@ -43,6 +43,8 @@ def register(commands: Any) -> None:
 def bundle_build(options: argparse.Namespace) -> Answer:
     """Build, keep, and write it to a file if asked for."""
     cache = user_folders().phone_bundles
+    if options.output:
+        check_export(options.output)
     progress = Progress(quiet=options.json)
     try:
         anew = options.refresh or options.python or options.wheels

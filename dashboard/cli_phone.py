@@ -20,7 +20,7 @@ from device_bridge.adb import configured_servers
 from device_bridge.errors import DeviceError
 from device_bridge.setup.checks import Check, State
 from device_bridge.setup.doctor import doctor
-from device_bridge.setup.readiness import from_error
+from device_bridge.setup.readiness import from_error, server_check
 
 MARKS = {State.OK: "✓", State.WRONG: "✗", State.NOT_TRIED: "·"}
 
@@ -86,19 +86,24 @@ def phone_doctor(options: argparse.Namespace) -> Answer:
     """Try everything, say each as soon as it is known."""
     checks: list[Check] = []
     serial = options.phone or "no phone"
+
+    def say(check: Check) -> None:
+        checks.append(check)
+        if not options.json:
+            print(_line(check), flush=True)
+
     try:
         wanted = wanted_on_phone(user_folders(), options.model)
         entry = meant_phone(options.phone)
         serial = entry.id
         for check in doctor(phone_of(entry), wanted, entry.name):
-            checks.append(check)
-            if not options.json:
-                print(_line(check), flush=True)
+            say(check)
     except ModelError as error:
-        checks.append(from_error("model", error, "Model"))
+        say(from_error("model", error, "Model"))
     except DeviceError as error:
-        server = configured_servers()[0]
-        checks.append(from_error("phone", error, f"Phone at {server}"))
+        for server in configured_servers():
+            say(server_check(server))
+        say(from_error("phone", error, "Phone"))
     wrong = [check for check in checks if not check.ok]
     document: dict[str, Any] = {"phone": serial, "checks": checks}
     if wrong:

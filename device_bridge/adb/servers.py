@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from device_bridge.adb.commands import decoded
-from device_bridge.adb.wire import Deadline, Wire, refusal
+from device_bridge.adb.wire import LOCAL_HOSTS, USUAL_PORT, Deadline, Wire, refusal
 from device_bridge.errors import (
     AdbMissingError,
     AdbServerDownError,
@@ -16,13 +16,12 @@ from device_bridge.errors import (
     PhoneNotFoundError,
 )
 
-DEFAULT_PORT = 5037
+DEFAULT_PORT = USUAL_PORT
 SERVERS_VARIABLE = "AS2D_ADB_SERVERS"
 ASK_S = 5.0
 START_S = 20.0
 CONNECT_S = 15.0
 TOOLS_HINT = "Install Android's platform tools."
-_LOCAL = {"127.0.0.1", "localhost", "::1"}
 _FIELD = re.compile(r"\s+([a-z_]+):(\S+)")
 
 
@@ -39,7 +38,7 @@ class AdbServer:
     @property
     def is_local(self) -> bool:
         """Whether it runs, or could run, on this computer."""
-        return self.host in _LOCAL
+        return self.host in LOCAL_HOSTS
 
     def phone_id(self, serial: str) -> str:
         """Name of one of its phones among the phones of all servers."""

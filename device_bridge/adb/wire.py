@@ -21,7 +21,8 @@ from device_bridge.errors import (
     UnauthorizedError,
 )
 
-START_HINT = "Start it with: adb start-server"
+USUAL_PORT = 5037
+LOCAL_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 UNLOCK_HINT = "Unlock the phone and accept 'Allow USB debugging'; if it does not ask, unplug it and plug it in again."
 PERMISSION_HINT = (
     "On Linux, add a udev rule for the phone or join the group plugdev, then plug the phone in again "
@@ -29,6 +30,7 @@ PERMISSION_HINT = (
 )
 OFFLINE_HINT = "Unplug the phone and plug it in again, or connect it anew with: adb reconnect"
 FIND_HINT = "Check the cable and that USB debugging is on; 'as2d devices' lists the phones that are there."
+_OTHER_HINT = "Something else uses this port: check the address in AS2D_ADB_SERVERS."
 _BLOCK = 1 << 18
 
 
@@ -76,7 +78,7 @@ class Wire:
             raise deadline.passed() from None
         except OSError as error:
             raise AdbServerDownError(
-                f"No adb server answers at {host}:{port} ({error.strerror or error}).", START_HINT
+                f"No adb server answers at {host}:{port} ({error.strerror or error}).", _start_hint(host, port)
             ) from None
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
@@ -103,7 +105,7 @@ class Wire:
         if answer == b"FAIL":
             raise refusal(self.receive_block(deadline).decode("utf-8", "replace"), who)
         if answer != b"OKAY":
-            raise DeviceError(f"What answers at the adb server's port is no adb server: {answer!r}.", START_HINT)
+            raise DeviceError(f"What answers at the adb server's port is no adb server: {answer!r}.", _OTHER_HINT)
 
     def send(self, data: bytes, deadline: Deadline) -> None:
         """Send everything.
@@ -189,8 +191,20 @@ class Wire:
         try:
             size = int(length, 16)
         except ValueError:
-            raise DeviceError(f"The adb server sent a length that is none: {length!r}.", START_HINT) from None
+            raise DeviceError(f"The adb server sent a length that is none: {length!r}.", _OTHER_HINT) from None
         return self.receive(size, deadline)
+
+
+def _start_hint(host: str, port: int) -> str:
+    """How the server that is missing there is started."""
+    with_port = "" if port == USUAL_PORT else f" -P {port}"
+    start = f"adb{with_port} start-server"
+    if host in LOCAL_HOSTS:
+        return f"Start it with: {start}"
+    return (
+        f"Start it there ({start}), and bring it here, as a server listens to its own computer only: "
+        f"ssh -N -L 6037:127.0.0.1:{port} {host}, with AS2D_ADB_SERVERS=127.0.0.1:6037."
+    )
 
 
 def lost(reason: str) -> PhoneLostError:

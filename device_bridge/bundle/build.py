@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -24,6 +25,9 @@ RECIPE = 1
 ARCHIVE, ABOUT, CURRENT = "files.tar.gz", "about.json", "current.json"
 _NOT_FOR_PHONES = ("demo", "data", "__pycache__")
 """Folders of as2d_core that stay here: demo models and windows, recorded trajectories."""
+_SCRATCH = ("build", "core", "pack", "export")
+"""Beginnings of the names of folders in which something is put together."""
+_LONGEST_BUILD_S = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,13 +139,27 @@ def export(runtime: Package, core: Package, target: Path, say: Callable[[str], N
     Raises:
         BundleError: it cannot be written, or the suffix is none of these.
     """
-    if not target.name.endswith((".tar.xz", ".tar.gz", ".tar")):
-        raise BundleError(f"{target} has none of the endings .tar.xz, .tar.gz and .tar.", "Choose one of them.")
+    check_export(target)
     with tempfile.TemporaryDirectory(prefix="export-", dir=runtime.archive.parent.parent) as scratch_name:
         folder = Path(scratch_name)
         for package, part in ((runtime, "."), (core, "core")):
             shutil.unpack_archive(package.archive, folder / part, "gztar", filter="data")
         pack(folder, target.absolute(), say)
+
+
+def check_export(target: Path) -> None:
+    """Whether ``export`` could write there; asked before a bundle is built, which takes minutes.
+
+    Raises:
+        BundleError: it could not.
+    """
+    if not target.name.endswith((".tar.xz", ".tar.gz", ".tar")):
+        raise BundleError(f"{target} has none of the endings .tar.xz, .tar.gz and .tar.", "Choose one of them.")
+    if target.is_dir():
+        raise BundleError(f"{target} is a folder.", "Give the name of a file.")
+    above = next(folder for folder in target.absolute().parents if folder.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK):
+        raise BundleError(f"{target} cannot be written: nothing can be made in {above}.", "Choose another place.")
 
 
 def _recipe() -> str:
@@ -197,6 +215,10 @@ def _kept(place: Path) -> Package | None:
 def _create(cache: Path) -> None:
     try:
         cache.mkdir(parents=True, exist_ok=True)
+        long_ago_s = time.time() - _LONGEST_BUILD_S
+        for left in (folder for name in _SCRATCH for folder in cache.glob(f"{name}-*")):
+            if left.stat().st_mtime < long_ago_s:  # of a program that was killed while it built
+                shutil.rmtree(left, ignore_errors=True)
     except OSError as error:
         raise BundleError(f"The folder {cache} cannot be made ({error}).", "Choose another data folder.") from error
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from as2d_core.errors import ModelError
 from device_bridge.adb.phone import AdbPhone
+from device_bridge.adb.servers import AdbServer
 from device_bridge.errors import DeviceError, UnauthorizedError
 from device_bridge.setup.checks import Check, Readiness, Remedy, State
 from device_bridge.setup.wanted import SPARE_BYTES, Wanted, check_fits
@@ -85,15 +86,23 @@ def not_tried(key: str, title: str = "") -> Check:
     return Check(key, title or TITLES[key], State.NOT_TRIED, "Not tried, because of what is wrong above.")
 
 
+def server_check(server: AdbServer) -> Check:
+    """Whether an adb server answers."""
+    try:
+        return ok("server", f"The adb server at {server} answers (version {server.version()}).")
+    except DeviceError as error:
+        return from_error("server", error, remedy=Remedy.START_SERVER if server.is_local else Remedy.NONE)
+
+
 def _connection(phone: AdbPhone) -> list[Check]:
     """Server, phone, authorisation."""
+    checks = [server_check(phone.server)]
     try:
-        version = phone.server.version()
-        entries = {entry.serial: entry for entry in phone.server.phones()}
+        entries = {entry.serial: entry for entry in phone.server.phones()} if checks[0].ok else {}
     except DeviceError as error:
-        remedy = Remedy.START_SERVER if phone.server.is_local else Remedy.NONE
-        return [from_error("server", error, remedy=remedy), not_tried("phone"), not_tried("authorisation")]
-    checks = [ok("server", f"The adb server at {phone.server} answers (version {version}).")]
+        return [*checks, from_error("phone", error), not_tried("authorisation")]
+    if not checks[0].ok:
+        return [*checks, not_tried("phone"), not_tried("authorisation")]
     entry = entries.get(phone.serial)
     if entry is None:
         gone = f"The adb server at {phone.server} does not know {phone.serial} now."

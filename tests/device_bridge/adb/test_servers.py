@@ -8,6 +8,7 @@ from virtual_phones import OwnAdbServer, Phones, free_port
 
 from device_bridge.adb import AdbPhone, AdbServer, configured_servers, list_phones, pick_phone
 from device_bridge.adb.servers import _entry, parse_server
+from device_bridge.adb.wire import _start_hint
 from device_bridge.errors import (
     AdbServerDownError,
     AmbiguousPhoneError,
@@ -100,12 +101,18 @@ def test_a_phone_is_picked_because_it_is_alone_or_by_serial_id_or_model(lonely):
 
 def test_a_server_that_is_down_is_an_error_beside_the_phones_of_the_others(own_adb):
     nobody = AdbServer("127.0.0.1", free_port())
-    with pytest.raises(AdbServerDownError, match="adb start-server"):
+    with pytest.raises(AdbServerDownError, match=f"adb -P {nobody.port} start-server"):
         pick_phone([nobody])
     _, errors = list_phones([nobody, own_adb.server])
     assert [type(error) for error in errors] == [AdbServerDownError]
     with pytest.raises(AdbServerDownError):
         AdbPhone(nobody, "x").run(["true"])
+
+
+def test_what_to_do_about_a_server_that_is_down_is_done_on_its_own_computer():
+    assert _start_hint("127.0.0.1", 5037) == "Start it with: adb start-server"
+    assert "Start it there (adb -P 5038 start-server)" in _start_hint("lab-3", 5038)
+    assert "ssh -N -L 6037:127.0.0.1:5038 lab-3" in _start_hint("lab-3", 5038)
 
 
 def test_a_phone_that_is_not_there_is_said_to_be_so(own_adb):

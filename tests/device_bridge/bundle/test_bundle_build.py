@@ -10,7 +10,7 @@ from tiny_elf import tiny_elf
 from device_bridge.bundle import build, debian, wheels
 from device_bridge.bundle.archive import list_files
 from device_bridge.bundle.assemble import assemble, find_python
-from device_bridge.bundle.build import build_runtime, current_runtime, ensure_runtime, export, pack_core
+from device_bridge.bundle.build import build_runtime, check_export, current_runtime, ensure_runtime, export, pack_core
 from device_bridge.bundle.debian import debian_python
 from device_bridge.bundle.errors import BundleError, NoPackageSourceError
 from device_bridge.bundle.wheels import download_wheels, given_wheels
@@ -240,10 +240,25 @@ def test_runtime_and_core_can_be_written_into_one_file(tmp_path, root, wheel_fol
     assert {"bin/python", "core/as2d_core/runner/__main__.py"} <= names(tmp_path / "all.tar.xz")
 
 
-def test_an_unknown_ending_is_refused(tmp_path, root, wheel_folder):
-    runtime = build_runtime(tmp_path / "cache", [root], wheel_folder)
-    with pytest.raises(BundleError, match=r"\.tar\.xz, \.tar\.gz and \.tar"):
-        export(runtime, runtime, tmp_path / "all.zip")
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [("all.zip", "none of the endings"), ("root.tar", "is a folder"), ("file/all.tar", "nothing can be made in")],
+)
+def test_a_file_that_cannot_become_a_bundle_is_refused(tmp_path, name, sentence):
+    (tmp_path / "root.tar").mkdir()
+    (tmp_path / "file").touch()
+    with pytest.raises(BundleError, match=sentence):
+        check_export(tmp_path / name)
+
+
+def test_what_a_killed_build_left_is_removed_by_a_later_one_and_what_others_build_now_is_not(tmp_path):
+    cache = tmp_path / "cache"
+    for name in ("build-killed", "pack-killed", "build-now"):
+        (cache / name).mkdir(parents=True)
+    for name in ("build-killed", "pack-killed"):
+        os.utime(cache / name, (0, 0))
+    core = pack_core(cache)
+    assert {folder.name for folder in cache.iterdir()} == {"build-now", core.id}
 
 
 def test_the_list_in_the_cache_is_that_of_the_archive(tmp_path, root, wheel_folder):
