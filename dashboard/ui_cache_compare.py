@@ -7,16 +7,16 @@ import streamlit as st
 
 from as2d_core.records import METHODS
 from dashboard.services.comparisons import ComparedRuns, committed_tokens, compared_runs, store_state
-from dashboard.services.runs import list_runs
+from dashboard.services.runs import RunRow, list_runs, same_work
 from dashboard.services.workspace import Workspace
 from dashboard.views.cost_parts import MOST_DRAWN, CostRow, cost_rows
 from dashboard.views.outputs_compare import OutputsInfo, differing, outputs_info
 from dashboard.views.over_time import OverTimeInfo, over_time_info
 from dashboard.views.paired import PairedInfo, paired_info
 from dashboard.views.run_groups import RunGroup, run_groups
-from dashboard.views.run_labels import run_label
+from dashboard.views.run_labels import labelled, run_label
 from dashboard.views.run_settings import SettingsInfo, settings_info
-from datastore.queries import RunFilter, row_as_json
+from datastore.queries import RunFilter
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,13 +47,28 @@ def _rows(_workspace: Workspace, _where: RunFilter, key: str) -> ComparedRuns:  
 
 def newest_labels(workspace: Workspace, limit: int) -> dict[str, str]:
     """How the newest runs that decode are called in a list, by id."""
-    return _newest_labels(workspace, limit, f"{workspace.folders.root} {store_state(workspace.store)}")
+    return _newest_labels(workspace, limit, _state(workspace))
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _newest_labels(_workspace: Workspace, limit: int, key: str) -> dict[str, str]:  # noqa: ARG001
     found = list_runs(_workspace, RunFilter(methods=METHODS), limit=limit)
-    return {row.run_id: run_label(row_as_json(row) | {"created_at": row.created_at}) for row in found}
+    return {row.run_id: run_label(labelled(row)) for row in found}
+
+
+def labels_of_same_work(workspace: Workspace, row: RunRow, limit: int) -> dict[str, str]:
+    """How other runs of the same audio and view are called in a list, by id, the newest first."""
+    return _labels_of_same_work(workspace, row, row.run_id, limit, _state(workspace))
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _labels_of_same_work(_workspace: Workspace, _row: RunRow, run_id: str, limit: int, key: str) -> dict[str, str]:  # noqa: ARG001
+    return {other.run_id: run_label(labelled(other)) for other in same_work(_workspace, _row, limit)}
+
+
+def _state(workspace: Workspace) -> str:
+    """Another text as soon as runs come, go or are tagged: what was kept under it before is then left behind."""
+    return f"{workspace.folders.root} {store_state(workspace.store)}"
 
 
 def comparison(workspace: Workspace, runs: ComparedRuns, key: str, by: str, reference: str) -> Comparison:

@@ -1,18 +1,17 @@
 """Which run does the Timeline page show, which part of it, and which round? The query string says it all."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import streamlit as st
 
 from as2d_core.profiles.profile import Profile
-from as2d_core.records import METHODS
-from dashboard import ui, ui_cache, ui_export, ui_notebook, ui_state, ui_wheel
+from dashboard import ui, ui_cache, ui_cache_compare, ui_export, ui_notebook, ui_state, ui_wheel
 from dashboard.reports.trace import trace_json
 from dashboard.services.budgets import open_corpus
 from dashboard.services.profiles import load_profile, measured_profile
 from dashboard.services.references import reference_tps
-from dashboard.services.runs import RunFilter, RunRow, export_runs, get_run, list_runs, same_work
+from dashboard.services.runs import RunFilter, RunRow, export_runs, get_run
 from dashboard.services.workspace import Workspace
 from dashboard.views import numbers, zoom
 from dashboard.views.account import SHORT
@@ -54,7 +53,7 @@ def choose(workspace: Workspace) -> Chosen:
     """The run that the query string names, or the newest; when there is none, the page says so and ends."""
     if ui_state.get("corpus"):
         return _replayed(workspace)
-    rows = {row.run_id: row for row in list_runs(workspace, RunFilter(methods=METHODS), limit=LISTED)}
+    labels, row = ui_cache_compare.newest_labels(workspace, LISTED), None
     asked = ui_state.get("run")
     if asked:
         try:
@@ -62,25 +61,21 @@ def choose(workspace: Workspace) -> Chosen:
         except RunNotFoundError as error:
             ui.box("error", str(error))
         else:
-            rows = {row.run_id: row} | rows
-    if not rows:
+            labels = {row.run_id: run_label(labelled(row))} | labels
+    if not labels:
         ui.box("empty", "There is no run yet.", "Run a method on the Request page; its timeline appears here.")
         ui.link(ui.REQUEST, "Run a method", icon=":material/mic:")
         st.stop()
-    return _stored(workspace, rows)
+    return _stored(workspace, labels, row)
 
 
-def _stored(workspace: Workspace, rows: dict[str, RunRow]) -> Chosen:
-    ids = list(rows)
-
-    def label(run_id: str) -> str:
-        return run_label(labelled(rows[run_id]))
-
+def _stored(workspace: Workspace, labels: Mapping[str, str], asked: RunRow | None) -> Chosen:
+    ids = list(labels)
     before = ui_state.get("run")
-    chosen = ui_state.one_of(st.selectbox, "run", "Run", ids, ids[0], format_func=label, always=True)
+    chosen = ui_state.one_of(st.selectbox, "run", "Run", ids, ids[0], format_func=labels.__getitem__, always=True)
     if before and before != chosen and chosen not in before:
         ui_state.put(**{"from": None, "to": None, "round": None})
-    row = rows[chosen]
+    row = asked if asked is not None and asked.run_id == chosen else get_run(workspace, chosen)
     run = ui_cache.stored_run(workspace, row)
 
     def log() -> bytes:
@@ -278,26 +273,21 @@ def aligned(workspace: Workspace, shown: Chosen) -> None:
     if shown.row is None or shown.timeline.empty is not None:
         return
     st.subheader("Beside another run", anchor=False, help=HELP["aligned"])
-    others = {row.run_id: row for row in same_work(workspace, shown.row, LISTED)}
+    others = ui_cache_compare.labels_of_same_work(workspace, shown.row, LISTED)
     if not others:
         ui.sentence("No other run of the same recording is in the store; run another method on it to compare.")
         ui.link(ui.REQUEST, "Run another method", icon=":material/mic:")
         return
-
-    def label(run_id: str) -> str:
-        if not run_id:
-            return "none"
-        return run_label(labelled(others[run_id]))
-
+    labels = {"": "none", **others}
     left, right = st.columns([8, 3], vertical_alignment="bottom")
     with left:
-        chosen = ui_state.one_of(st.selectbox, "with", "Compare with", ["", *others], "", format_func=label)
+        chosen = ui_state.one_of(st.selectbox, "with", "Compare with", list(labels), "", format_func=labels.__getitem__)
     with right:
         by = ui_state.one_of(st.segmented_control, "by", "Aligned by", list(BY), BY[0])
     if not chosen:
         return
     with ui.guarded():
-        info = aligned_info(shown.timeline, ui_cache.stored_run(workspace, others[chosen]).timeline, by)
+        info = aligned_info(shown.timeline, ui_cache.stored_run(workspace, get_run(workspace, chosen)).timeline, by)
         ui.sentence(info.sentence, muted=False)
         ui.chart(aligned_figure(info, ui.theme()), "aligned")
         for note in info.notes:

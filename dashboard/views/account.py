@@ -12,6 +12,7 @@ from dashboard.views.theme import (
     FONT_PX,
     SMALL_PX,
     Theme,
+    Trace,
     axis,
     base_layout,
     caption,
@@ -153,35 +154,33 @@ def account_figure(info: AccountInfo, theme: Theme, selected: str | None = None)
     """
     if info.empty is not None:
         return go.Figure(layout=empty_layout(theme, text.escape(info.empty)))
-    figure = go.Figure(layout=_layout(info, theme))
-    for part in info.parts:
-        if part.name in _ROWS:
-            figure.add_trace(_bar(part, info.total_ms, theme, outlined=part.name == selected))
-    return figure
+    bars = [_bar(part, info.total_ms, theme, part.name == selected) for part in info.parts if part.name in _ROWS]
+    return go.Figure(bars, _layout(info, theme))
 
 
-def _bar(part: Part, total_ms: float, theme: Theme, *, outlined: bool) -> go.Bar:
+def _bar(part: Part, total_ms: float, theme: Theme, outlined: bool) -> Trace:
     middle, height = _ROWS[part.name]
     shown = f"{part.name} {numbers.whole_ms(part.length_ms)}"
-    return go.Bar(
-        name=f"account:{part.name}",
-        orientation="h",
-        base=[part.start_ms],
-        x=[part.length_ms],
-        y=[middle],
-        width=[height],
-        marker={"color": theme.role(part.role), "line": {"width": 2 if outlined else 0, "color": theme.text}},
-        customdata=[[part.name]],
+    return {
+        "type": "bar",
+        "name": f"account:{part.name}",
+        "orientation": "h",
+        "base": [part.start_ms],
+        "x": [part.length_ms],
+        "y": [middle],
+        "width": [height],
+        "marker": {"color": theme.role(part.role), "line": {"width": 2 if outlined else 0, "color": theme.text}},
+        "customdata": [[part.name]],
         **keep_look(theme.background),
-        text=[f"{shown}, {SHORT[part.name]}"],
-        textposition="inside",
-        insidetextanchor="middle",
-        textangle=0,
-        constraintext="inside",
-        insidetextfont={"size": FONT_PX, "color": theme.background},
-        hovertext=[f"<b>{shown}</b>, {numbers.share(part.length_ms / total_ms)} of T<br>{part.meaning}"],
-        hoverinfo="text",
-    )
+        "text": [f"{shown}, {SHORT[part.name]}"],
+        "textposition": "inside",
+        "insidetextanchor": "middle",
+        "textangle": 0,
+        "constraintext": "inside",
+        "insidetextfont": {"size": FONT_PX, "color": theme.background},
+        "hovertext": [f"<b>{shown}</b>, {numbers.share(part.length_ms / total_ms)} of T<br>{part.meaning}"],
+        "hoverinfo": "text",
+    }
 
 
 def _layout(info: AccountInfo, theme: Theme) -> dict[str, object]:

@@ -211,7 +211,7 @@ def aligned_figure(info: AlignedInfo, theme: Theme) -> go.Figure:
             moved = bars if info.by == "time" else _by_token(bars, clock)
             if len(moved):
                 trace = bar_trace(moved, lanes[bars.lane], theme, crowd)
-                figure.add_trace(trace.update(text=None, textposition="none"))
+                figure.add_trace({**trace, "text": None, "textposition": "none"})
         middle = bottom + (DRAFTER_PX + 5 + TARGET_PX) / 2
         names.append(lane_name(theme, LEFT_PX, label(run.method_label, 18), label(f"run {run.run_id[-8:]}"), y=middle))
     peak = max(float(np.abs(info.lead).max(initial=0.0)), 1e-9)

@@ -139,8 +139,8 @@ def methods_figure(info: MethodsInfo, theme: Theme) -> go.Figure:
         count = shown.rounds_in_view // shown.rounds_a_bar
         for bars in shown.bars:
             trace = bar_trace(bars, lanes[bars.lane], theme, count * len(drawn))
-            trace.update(name=f"{row.method}:{trace.name}", text=None, textposition="none")
-            figure.add_trace(trace)
+            name = f"{row.method}:{trace['name']}"
+            figure.add_trace({**trace, "name": name, "text": None, "textposition": "none"})
         shapes.append(_end_line(row.timeline.end_ms, bottom, theme))
         notes.append(
             caption(theme, _result(row), x=row.timeline.end_ms, xshift=6, xanchor="left", y=middle, align="left")

@@ -53,6 +53,10 @@ PICTURE_CONFIG: Mapping[str, Any] = {
 """For figures that stand still and can be taken out as a picture (SVG, which every drawing program makes a PNG of)."""
 
 
+Trace = dict[str, Any]
+"""A trace as plain values: plotly checks them when the figure is made, and those of a trace object twice."""
+
+
 @dataclass(frozen=True, slots=True)
 class Theme:
     """Every colour of one theme, as CSS colours."""

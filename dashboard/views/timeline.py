@@ -16,6 +16,7 @@ from dashboard.views.telemetry import Series
 from dashboard.views.theme import (
     SMALL_PX,
     Theme,
+    Trace,
     axis,
     bar_marker,
     base_layout,
@@ -78,53 +79,52 @@ def timeline_figure(
     if info.empty is not None:
         return go.Figure(layout=empty_layout(theme, text.label(info.empty, 160)))
     shown = detail(info, window, max_bars if part is None else max_bars - MAX_PART_BARS)
+    crowd = shown.rounds_in_view // shown.rounds_a_bar
     lanes = _lanes(info, shown, part)
     total = max(lane.top for lane in lanes.values()) + 6
-    figure = go.Figure(layout=_layout(info, theme, shown, lanes, total))
-    figure.add_traces(
-        [bar_trace(bars, lanes[bars.lane], theme, shown.rounds_in_view // shown.rounds_a_bar) for bars in shown.bars]
-    )
+    traces = [bar_trace(bars, lanes[bars.lane], theme, crowd) for bars in shown.bars]
     if len(shown.corrections_ms):
-        figure.add_trace(_ticks(shown.corrections_ms, lanes["target"], theme))
+        traces.append(_ticks(shown.corrections_ms, lanes["target"], theme))
     if "buffer" in lanes:
-        figure.add_trace(depth_trace(shown, lanes["buffer"], theme))
+        traces.append(depth_trace(shown, lanes["buffer"], theme))
     if len(shown.arrows) and "drafter" in lanes:
-        figure.add_traces(_arrows(shown, lanes, theme))
-    for series in info.telemetry:
-        figure.add_trace(_sensor(series, lanes[series.name], theme))
+        traces += _arrows(shown, lanes, theme)
+    traces += [_sensor(series, lanes[series.name], theme) for series in info.telemetry]
     if part is not None and len(part.begin_ms):
-        figure.add_traces(_part(part, shown, lanes, theme))
-    figure.layout.shapes = _shapes(info, theme, lanes, selected)
-    figure.layout.annotations = _annotations(info, theme, shown, lanes, total)
-    return figure
+        traces += _part(part, shown, lanes, theme)
+    layout = _layout(info, theme, shown, lanes, total)
+    layout["shapes"] = _shapes(info, theme, lanes, selected)
+    layout["annotations"] = _annotations(info, theme, shown, lanes, total)
+    return go.Figure(traces, layout)
 
 
-def bar_trace(bars: Bars, lane: Lane, theme: Theme, crowd: int) -> go.Bar:
+def bar_trace(bars: Bars, lane: Lane, theme: Theme, crowd: int) -> Trace:
     """Bars of one role as one trace in its lane; the more bars share the figure, the thinner their outline."""
     marker = bar_marker(theme, bars.role)
     marker["line"] = {"width": 1 if crowd <= 160 else 0.5 if crowd <= 320 else 0, "color": theme.background}
-    return go.Bar(
-        name=f"{bars.lane}:{bars.role}",
-        x=bars.start_ms,
-        y=bars.height * lane.height,
-        base=lane.bottom + bars.bottom * lane.height,
-        width=bars.length_ms,
-        offset=0,
-        marker=marker,
-        customdata=bars.custom.tolist(),  # plain lists: a page gets a row of a binary column back as a mapping
-        hovertext=list(bars.hover),
-        hoverinfo="text",
-        text=list(bars.labels) or None,
-        textposition="inside" if bars.labels else "none",
-        insidetextanchor="middle",
-        textangle=0,
-        constraintext="inside",
-        insidetextfont={"size": SMALL_PX, "color": theme.background},
+    return {
+        "type": "bar",
+        "name": f"{bars.lane}:{bars.role}",
+        "x": bars.start_ms,
+        "y": bars.height * lane.height,
+        "base": lane.bottom + bars.bottom * lane.height,
+        "width": bars.length_ms,
+        "offset": 0,
+        "marker": marker,
+        "customdata": bars.custom.tolist(),  # plain lists: a page gets a row of a binary column back as a mapping
+        "hovertext": list(bars.hover),
+        "hoverinfo": "text",
+        "text": list(bars.labels) or None,
+        "textposition": "inside" if bars.labels else "none",
+        "insidetextanchor": "middle",
+        "textangle": 0,
+        "constraintext": "inside",
+        "insidetextfont": {"size": SMALL_PX, "color": theme.background},
         **keep_look(theme.background),
-    )
+    }
 
 
-def _part(part: PartInfo, shown: Detail, lanes: dict[str, Lane], theme: Theme) -> list[go.Bar]:
+def _part(part: PartInfo, shown: Detail, lanes: dict[str, Lane], theme: Theme) -> list[Trace]:
     """The stretches of a part of T: solid in a lane of their own, pale through all lanes; close ones are merged."""
     low, high = shown.window_ms
     rows = np.flatnonzero((part.end_ms > low) & (part.begin_ms < high))
@@ -141,12 +141,12 @@ def _part(part: PartInfo, shown: Detail, lanes: dict[str, Lane], theme: Theme) -
         for a, b, s, n in zip(begin.tolist(), end.tolist(), share.tolist(), merged.tolist(), strict=True)
     ]
     lane, low_y = lanes["part"], min(other.bottom for other in lanes.values())
-    common = {"x": begin, "width": end - begin, "offset": 0, **keep_look()}
-    solid = go.Bar(name=f"part:{part.name}", base=lane.bottom, y=share * lane.height, hovertext=hover, **common)
-    solid.update(marker={"color": theme.text, "line": {"width": 0}}, hoverinfo="text")
-    pale = go.Bar(name="part:band", base=low_y, y=np.full(len(begin), lane.bottom - low_y), hoverinfo="skip", **common)
-    pale.update(marker={"color": [faded(theme.text, 0.16 * s) for s in share.tolist()], "line": {"width": 0}})
-    return [pale, solid]
+    common = {"type": "bar", "x": begin, "width": end - begin, "offset": 0, **keep_look()}
+    solid = {"name": f"part:{part.name}", "base": lane.bottom, "y": share * lane.height, "hovertext": hover}
+    solid |= {"marker": {"color": theme.text, "line": {"width": 0}}, "hoverinfo": "text"}
+    pale = {"name": "part:band", "base": low_y, "y": np.full(len(begin), lane.bottom - low_y), "hoverinfo": "skip"}
+    pale["marker"] = {"color": [faded(theme.text, 0.16 * s) for s in share.tolist()], "line": {"width": 0}}
+    return [common | pale, common | solid]
 
 
 def _lanes(info: TimelineInfo, shown: Detail, part: PartInfo | None = None) -> dict[str, Lane]:
@@ -222,32 +222,34 @@ def _layout(info: TimelineInfo, theme: Theme, shown: Detail, lanes: dict[str, La
     }
 
 
-def _ticks(time_ms: Floats, lane: Lane, theme: Theme) -> go.Scatter:
-    return go.Scatter(
-        name="target:correction",
-        x=time_ms,
-        y=np.full(len(time_ms), lane.top + 4),
-        mode="markers",
-        marker={"symbol": "triangle-down", "size": 7, "color": theme.role("rejected")},
-        hoverinfo="skip",
+def _ticks(time_ms: Floats, lane: Lane, theme: Theme) -> Trace:
+    return {
+        "type": "scatter",
+        "name": "target:correction",
+        "x": time_ms,
+        "y": np.full(len(time_ms), lane.top + 4),
+        "mode": "markers",
+        "marker": {"symbol": "triangle-down", "size": 7, "color": theme.role("rejected")},
+        "hoverinfo": "skip",
         **keep_look(),
-    )
+    }
 
 
-def depth_trace(shown: Detail, lane: Lane, theme: Theme) -> go.Scatter:
+def depth_trace(shown: Detail, lane: Lane, theme: Theme) -> Trace:
     """Candidates ready at every boundary as a step line in its lane."""
-    return go.Scatter(
-        name="buffer:ready",
-        x=shown.depth.time_ms,
-        y=lane.y(shown.depth.values),
-        mode="lines",
-        line={"shape": "hv", "width": 1.5, "color": theme.role("drafter")},
-        hovertext=list(shown.depth.hover),
-        hoverinfo="text",
-    )
+    return {
+        "type": "scatter",
+        "name": "buffer:ready",
+        "x": shown.depth.time_ms,
+        "y": lane.y(shown.depth.values),
+        "mode": "lines",
+        "line": {"shape": "hv", "width": 1.5, "color": theme.role("drafter")},
+        "hovertext": list(shown.depth.hover),
+        "hoverinfo": "text",
+    }
 
 
-def _arrows(shown: Detail, lanes: dict[str, Lane], theme: Theme) -> list[go.Scatter]:
+def _arrows(shown: Detail, lanes: dict[str, Lane], theme: Theme) -> list[Trace]:
     """Lines from every publication up to the round that used it first, and their heads.
 
     The heads are marks of their own that point straight up: turned marks lose their angle when something is selected.
@@ -258,37 +260,31 @@ def _arrows(shown: Detail, lanes: dict[str, Lane], theme: Theme) -> list[go.Scat
     x: list[float | None] = []
     for published, used in shown.arrows.tolist():
         x += [published, used, None]
-    common = {"hoverinfo": "skip", "opacity": 1.0 if n <= 40 else 0.5}
-    line = go.Scatter(name="publication", x=x, y=[low, high, None] * n, mode="lines", **common)
-    line.update(line={"width": 1, "color": colour})
+    common = {"type": "scatter", "hoverinfo": "skip", "opacity": 1.0 if n <= 40 else 0.5}
+    line = {"name": "publication", "x": x, "y": [low, high, None] * n, "mode": "lines"}
+    line["line"] = {"width": 1, "color": colour}
     marker = {"symbol": "triangle-up", "size": 6, "color": colour, "line": {"width": 0}}
-    heads = go.Scatter(
-        name="publication:use",
-        x=shown.arrows[:, 1],
-        y=np.full(n, high + 3),
-        mode="markers",
-        marker=marker,
-        **common,
-        **keep_look(),
-    )
-    return [line, heads]
+    heads = {"name": "publication:use", "x": shown.arrows[:, 1], "y": np.full(n, high + 3), "mode": "markers"}
+    heads |= {"marker": marker, **keep_look()}
+    return [common | line, common | heads]
 
 
-def _sensor(series: Series, lane: Lane, theme: Theme) -> go.Scatter:
+def _sensor(series: Series, lane: Lane, theme: Theme) -> Trace:
     keep = thinned(series.time_ms, series.values, MAX_LINE_POINTS)
     values = series.values[keep]
-    return go.Scatter(
-        name=f"sensor:{series.name}",
-        x=series.time_ms[keep],
-        y=[None if np.isnan(v) else v for v in lane.y(values).tolist()],
-        mode="lines+markers" if len(keep) <= 100 else "lines",
-        line={"width": 1.5, "color": theme.muted},
-        marker={"size": 4, "color": theme.muted},
-        connectgaps=False,
-        hovertext=[f"{series.name}: {numbers.NA if np.isnan(v) else f'{v:,.2f} {series.unit}'}" for v in values],
-        hoverinfo="text",
+    return {
+        "type": "scatter",
+        "name": f"sensor:{series.name}",
+        "x": series.time_ms[keep],
+        "y": [None if np.isnan(v) else v for v in lane.y(values).tolist()],
+        "mode": "lines+markers" if len(keep) <= 100 else "lines",
+        "line": {"width": 1.5, "color": theme.muted},
+        "marker": {"size": 4, "color": theme.muted},
+        "connectgaps": False,
+        "hovertext": [f"{series.name}: {numbers.NA if np.isnan(v) else f'{v:,.2f} {series.unit}'}" for v in values],
+        "hoverinfo": "text",
         **keep_look(),
-    )
+    }
 
 
 def _shapes(info: TimelineInfo, theme: Theme, lanes: dict[str, Lane], selected: int | None) -> list[dict[str, Any]]:

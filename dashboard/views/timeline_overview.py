@@ -4,7 +4,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dashboard.views import text
-from dashboard.views.theme import Theme, axis, base_layout, empty_layout, faded, lane_name, solid
+from dashboard.views.theme import Theme, Trace, axis, base_layout, empty_layout, faded, lane_name, solid
 from dashboard.views.timeline_detail import PIECES, mean_heights, piece_heights, whole_window
 from dashboard.views.timeline_info import Floats, TimelineInfo
 
@@ -18,7 +18,6 @@ def overview_figure(info: TimelineInfo, theme: Theme, window: tuple[float, float
     """The whole run as a strip, the shown window outlined; a drag selects another one (box selection)."""
     if info.empty is not None:
         return go.Figure(layout=empty_layout(theme, text.label(info.empty, 160)))
-    figure = go.Figure(_strips(info, theme))
     low, high = window if window is not None else (0.0, info.end_ms)
     dim = {"fillcolor": faded(theme.background, 0.6), "line": {"width": 0}, "y0": 0, "y1": 1, "layer": "above"}
     outline = {"y0": 0, "y1": 1, "line": {"color": theme.text, "width": 1}, "layer": "above"}
@@ -28,7 +27,7 @@ def overview_figure(info: TimelineInfo, theme: Theme, window: tuple[float, float
             {"type": "rect", "x0": 0, "x1": max(low, 0.0), **dim},
             {"type": "rect", "x0": min(high, info.end_ms), "x1": info.end_ms, **dim},
         ]
-    figure.layout = {
+    layout = {
         **base_layout(theme),
         "height": 64,
         "margin": {"l": LEFT_PX, "r": RIGHT_PX, "t": 4, "b": 20},
@@ -41,10 +40,10 @@ def overview_figure(info: TimelineInfo, theme: Theme, window: tuple[float, float
         "yaxis": {"visible": False, "range": [0, 1], "fixedrange": True},
         "annotations": [lane_name(theme, LEFT_PX, "Whole run", "drag to choose", y=0.5)],
     }
-    return figure
+    return go.Figure(_strips(info, theme), layout)
 
 
-def _strips(info: TimelineInfo, theme: Theme) -> list[go.Scattergl]:
+def _strips(info: TimelineInfo, theme: Theme) -> list[Trace]:
     """The run in time bins: what the lanes look like on average in each, as WebGL segments."""
     edges = np.linspace(0.0, info.end_ms or 1.0, STRIP_BINS + 1)
     rounds, drafting = info.rounds, info.drafting
@@ -59,20 +58,21 @@ def _strips(info: TimelineInfo, theme: Theme) -> list[go.Scattergl]:
         for k, role in enumerate(PIECES)
     ]
     strips.append(_strip("drafter:drafter", "drafter", edges, np.full(STRIP_BINS, 0.05), busy[:, 0] * 0.27, theme))
-    return [strip for strip in strips if len(strip.x)]
+    return [strip for strip in strips if len(strip["x"])]
 
 
-def _strip(name: str, role: str, edges: Floats, low: Floats, height: Floats, theme: Theme) -> go.Scattergl:
+def _strip(name: str, role: str, edges: Floats, low: Floats, height: Floats, theme: Theme) -> Trace:
     at = np.flatnonzero(height > 1e-6)
     x, y = np.full(len(at) * 3, np.nan, np.float32), np.full(len(at) * 3, np.nan, np.float32)
     x[0::3] = x[1::3] = ((edges[:-1] + edges[1:]) / 2)[at]
     y[0::3], y[1::3] = low[at], (low + height)[at]
-    return go.Scattergl(
-        name=name,
-        x=x,
-        y=y,
-        mode="lines",
-        line={"width": 2, "color": solid(theme.role(role), theme)},
-        connectgaps=False,
-        hoverinfo="skip",
-    )
+    return {
+        "type": "scattergl",
+        "name": name,
+        "x": x,
+        "y": y,
+        "mode": "lines",
+        "line": {"width": 2, "color": solid(theme.role(role), theme)},
+        "connectgaps": False,
+        "hoverinfo": "skip",
+    }

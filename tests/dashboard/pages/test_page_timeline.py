@@ -3,6 +3,7 @@ from page_samples import HOSTILE
 from perfetto_bytes import power_trace
 
 from dashboard.services.importing import import_bytes
+from dashboard.services.runs import delete_run
 
 
 def test_an_empty_store_leads_to_the_request_page(open_page):
@@ -138,6 +139,25 @@ def test_many_runs_fill_the_picker_newest_first(keep, open_page):
     options = open_page("timeline").widget("selectbox", "Run").options
     assert len(options) == 12
     assert options[0].startswith("2026-03-12")
+
+
+def test_both_lists_of_runs_follow_what_comes_and_goes(workspace, keep, open_page):
+    keep("ours")
+    keep("alone", method="target-only")
+    app = open_page("timeline", run="ours")
+
+    def listed():
+        return [len(app.widget("selectbox", name).options) for name in ("Run", "Compare with")]
+
+    assert listed() == [2, 2]
+    keep("newer")
+    app.run()
+    assert listed() == [3, 3]
+    delete_run(workspace, "alone")
+    delete_run(workspace, "newer")
+    app.run()
+    assert [len(app.widget("selectbox", "Run").options)] == [1]
+    assert "No other run of the same recording" in app.text
 
 
 def test_a_part_of_the_time_is_pointed_out_in_the_lanes(keep, open_page):
