@@ -24,6 +24,7 @@ from dashboard import (
     cli_devices,
     cli_headroom,
     cli_models,
+    cli_native_build,
     cli_oracle,
     cli_password,
     cli_phone,
@@ -64,6 +65,7 @@ COMMANDS = (
     cli_password,
     cli_phone,
     cli_bundle,
+    cli_native_build,
 )
 FAILED, NOT_UNDERSTOOD, CRASHED, INTERRUPTED = 1, 2, 70, 130
 

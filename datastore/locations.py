@@ -63,6 +63,11 @@ class Folders:
         return self.root / "phone-bundles"
 
     @property
+    def native_runners(self) -> Path:
+        """Native runners that were built here."""
+        return self.root / "native-runners"
+
+    @property
     def uploads(self) -> Path:
         return self.root / "uploads"
 

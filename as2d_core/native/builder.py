@@ -2,27 +2,29 @@
 
 import hashlib
 import os
+import re
 import shutil
+import signal
 import subprocess
-from collections.abc import Callable, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from as2d_core.errors import As2dError
+from as2d_core.native.errors import NativeBuildError
 
 SOURCES = Path(__file__).parent
 PROGRAM = "as2d-runner"
 FUZZER = "as2d-fuzz"
 CONFIGURE_DEADLINE_S = 300
 BUILD_DEADLINE_S = 1800
-_KEPT_TEST_BUILDS = 6
+_KEPT_BUILDS = 6
+_STEP = re.compile(r"\[(?:(\d+)/(\d+)|\s*(\d+)%)\]")
+"""How ninja and make count what they compile."""
 _PARTS = ("*.txt", "cmake/*.cmake", "src/**/*.[ch]pp", "src/**/*.in", "fuzz/*.cpp")
-
-
-class NativeBuildError(As2dError):
-    """The native runner cannot be built; says what is missing or what the compiler said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +34,32 @@ class Configuration:
     preset: str = "host"
     definitions: tuple[tuple[str, str], ...] = ()
     """CMake variables by name."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables that CMake gets beside those of this process."""
+
+
+def find_tool(name: str) -> str | None:
+    """Path of a program: on the path, or beside the Python that runs this, where pip puts it."""
+    return shutil.which(name) or shutil.which(name, path=str(Path(sys.prefix, "Scripts" if os.name == "nt" else "bin")))
+
+
+def cmake_version() -> tuple[int, ...] | None:
+    """Version of CMake; ``None`` when there is none that answers."""
+    program = find_tool("cmake")
+    if program is None:
+        return None
+    try:
+        said = subprocess.run([program, "--version"], capture_output=True, timeout=60, check=False, text=True).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    found = re.search(r"version (\d+)\.(\d+)(?:\.(\d+))?", said)
+    return tuple(int(part) for part in found.groups(default="0")) if found else None
 
 
 def missing_tools() -> list[str]:
     """Programs without which nothing can be built for this computer, for a sentence."""
-    lacking = [] if shutil.which("cmake") else ["cmake"]
-    if not any(shutil.which(name) for name in (os.environ.get("CXX") or "c++", "c++", "g++", "clang++")):
+    lacking = [] if find_tool("cmake") else ["cmake"]
+    if not any(find_tool(name) for name in (os.environ.get("CXX") or "c++", "c++", "g++", "clang++")):
         lacking.append("a C++ compiler (g++ or clang++)")
     return lacking
 
@@ -57,15 +79,17 @@ def build(folder: Path, configuration: Configuration, say: Callable[[str], None]
         NativeBuildError: CMake or the compiler failed; the message ends with what they said.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    configure = ["cmake", "--preset", configuration.preset, "-B", str(folder.absolute())]
-    if shutil.which("ninja"):
-        configure += ["-G", "Ninja"]
+    cmake, ninja = find_tool("cmake") or "cmake", find_tool("ninja")
+    configure = [cmake, "--preset", configuration.preset, "-B", str(folder.absolute())]
+    if ninja:
+        configure += ["-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja}"]
     configure += [f"-D{name}={value}" for name, value in configuration.definitions]
+    environment = {**os.environ, **configuration.environment}
     say("Configuring")
-    _run(configure, CONFIGURE_DEADLINE_S, "configure the native runner")
+    _run(configure, environment, CONFIGURE_DEADLINE_S, "configure the native runner")
     say("Compiling")
-    compiling = ["cmake", "--build", str(folder.absolute()), "--parallel", str(os.cpu_count() or 1)]
-    _run(compiling, BUILD_DEADLINE_S, "compile the native runner")
+    compiling = [cmake, "--build", str(folder.absolute()), "--parallel", str(os.cpu_count() or 1)]
+    _run(compiling, environment, BUILD_DEADLINE_S, "compile the native runner", say)
     program = folder / PROGRAM
     if not program.is_file():
         raise NativeBuildError(f"CMake built no {PROGRAM} in {folder}; remove the folder and build again.")
@@ -102,30 +126,67 @@ def build_for_tests(cache: Path, sanitize: str = "") -> Path:
                 shutil.move(path, finished / path.name)
         shutil.rmtree(working, ignore_errors=True)
         finished.rename(folder)
-        _forget_old_builds(cache)
+        forget_old_builds(cache)
     return program
 
 
-def _run(command: Sequence[str], deadline_s: float, what: str) -> None:
+def _run(
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    deadline_s: float,
+    what: str,
+    say: Callable[[str], None] = lambda _: None,
+) -> None:
+    late = threading.Event()
     try:
-        done = subprocess.run(
+        process = subprocess.Popen(
             list(command),
             cwd=SOURCES,
-            capture_output=True,
-            timeout=deadline_s,
+            env=environment,
             stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-            check=False,
+            start_new_session=True,
         )
     except FileNotFoundError:
         raise NativeBuildError("cmake was not found; install CMake 3.21 or newer.") from None
-    except subprocess.TimeoutExpired:
-        raise NativeBuildError(f"It took more than {deadline_s:.0f} s to {what}; it was stopped.") from None
-    if done.returncode:
-        said = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+
+    def stop() -> None:
+        late.set()
+        _end(process)
+
+    timer = threading.Timer(deadline_s, stop)
+    timer.start()
+    said = []
+    try:
+        with process:
+            for line in process.stdout or ():
+                if line.strip():
+                    said.append(line.rstrip())
+                counted = _STEP.match(line)
+                if counted:
+                    say(f"Compiling, {counted[1]} of {counted[2]}" if counted[2] else f"Compiling, {counted[3]} %")
+    except BaseException:
+        _end(process)
+        raise
+    finally:
+        timer.cancel()
+    if late.is_set():
+        raise NativeBuildError(f"It took more than {deadline_s:.0f} s to {what}; it was stopped.")
+    if process.returncode:
         errors = [line for line in said if "error" in line.lower()] or said[-20:]
         raise NativeBuildError(f"Could not {what}:\n" + "\n".join(errors[:20]))
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """With the compilers that it has started."""
+    with suppress(OSError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
 
 
 @contextmanager
@@ -141,7 +202,8 @@ def _alone(lock: Path) -> Any:
         yield
 
 
-def _forget_old_builds(cache: Path) -> None:
+def forget_old_builds(cache: Path) -> None:
+    """Remove all but the newest few folders of a cache."""
     builds = sorted((path for path in cache.iterdir() if path.is_dir()), key=lambda path: path.stat().st_mtime)
-    for path in builds[:-_KEPT_TEST_BUILDS]:
+    for path in builds[:-_KEPT_BUILDS]:
         shutil.rmtree(path, ignore_errors=True)

@@ -3,6 +3,10 @@
 # MNN_ROOT is what `cmake --install` of MNN writes (include/, lib/), or a folder with include/ and the libraries in lib/,
 # build/ or beside it. One library that holds everything and separate ones (MNN_Express, llm, MNN_CL, ...) both do.
 
+# What is compiled for another machine is brought there as one file.
+if(CMAKE_CROSSCOMPILING)
+  set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
+endif()
 set(_mnn_places "${MNN_ROOT}" "${MNN_ROOT}/lib" "${MNN_ROOT}/lib64" "${MNN_ROOT}/build")
 
 find_path(MNN_INCLUDE_DIR MNN/MNNDefine.h PATHS "${MNN_ROOT}/include" NO_DEFAULT_PATH NO_CMAKE_FIND_ROOT_PATH)
