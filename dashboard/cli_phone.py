@@ -11,7 +11,7 @@ from dashboard.services.phones import (
     clean_phone,
     meant_phone,
     phone_of,
-    place_native_runner,
+    set_native_up,
     set_phone_up,
     wanted_on_phone,
 )
@@ -38,7 +38,10 @@ def register(commands: Any) -> None:
     _add_phone(setup)
     _add_models(setup)
     setup.add_argument("--no-probe", action="store_true", help="do not try the models there")
-    setup.add_argument("--runner", metavar="FILE", type=Path, help="bring this native runner there, and nothing else")
+    setup.add_argument(
+        "--runner", metavar="FILE", type=Path,
+        help="a native runner (as2d native build), which the phone then uses; without this option it is Python's",
+    )  # fmt: skip
     setup.set_defaults(command=phone_setup)
     examine = command(actions, "doctor", "try every link from the cable to a forward pass", "as2d phone doctor")
     _add_phone(examine)
@@ -66,18 +69,20 @@ def phone_setup(options: argparse.Namespace) -> Answer:
     try:
         entry = meant_phone(options.phone)
         if options.runner:
-            done = place_native_runner(entry, options.runner, progress.say)
+            done = set_native_up(user_folders(), entry, options.runner, options.model, say=progress.say)
         else:
             done = set_phone_up(user_folders(), entry, options.model, probe=not options.no_probe, say=progress.say)
     finally:
         progress.done()
     said = done.description
-    versions = ", ".join(f"{name} {version}" for name, version in said.versions.items())
-    lines = [f"{entry.name} is ready: the {said.runner} runner answers ({versions}; {', '.join(said.backends)})."]
+    held = ", ".join([*(f"{name} {version}" for name, version in said.versions.items()), *said.backends])
+    lines = [f"{entry.name} is ready: the {said.runner} runner answers ({held})."]
+    if not said.backends:
+        lines = [f"{entry.name} has a runner that answers ({held}) and runs scripted requests only: no MNN is in it."]
     for model in done.models:
         probe = model.probe
-        tried = "not tried" if probe is None else f"loads in {probe.load_ms:.0f} ms there"
-        lines.append(f"{model.name}: {tried}")
+        tried = "is there, and was not tried" if probe is None else f"loads in {probe.load_ms:.0f} ms there"
+        lines.append(f"{model.name} {tried}.")
     lines.append(f"{done.sent_bytes / 1e6:.1f} MB were sent." if done.sent_bytes else "Everything was there already.")
     return Answer({"phone": entry.id, "setup": done}, "\n".join(lines))
 

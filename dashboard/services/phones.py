@@ -12,10 +12,12 @@ from datastore.locations import Folders
 from device_bridge.adb import AdbPhone, KnownPhone, Route, configured_servers, list_phones, pick_phone
 from device_bridge.errors import DeviceError, SetUpRunningError
 from device_bridge.setup.checks import Check, Readiness
+from device_bridge.setup.chosen import chosen_runner
 from device_bridge.setup.cleaning import Removed, clean
 from device_bridge.setup.doctor import doctor
+from device_bridge.setup.native import set_up_native
 from device_bridge.setup.readiness import check_readiness
-from device_bridge.setup.setup import Say, SetUp, set_up, set_up_native
+from device_bridge.setup.setup import Say, SetUp, set_up
 from device_bridge.setup.wanted import Wanted, wanted_now
 from device_bridge.stay_awake import put_back_left
 
@@ -79,10 +81,22 @@ def set_phone_up(
         return set_up(phone_of(entry), folders.phone_bundles, models, name=entry.name, probe=probe, say=say)
 
 
-def place_native_runner(entry: KnownPhone, program: Path, say: Say = lambda _: None) -> SetUp:
-    """Bring a native runner to a phone. Raises as ``setup.set_up_native``, and SetUpRunningError."""
+def set_native_up(
+    folders: Folders,
+    entry: KnownPhone,
+    program: Path | None,
+    names: Sequence[str] = (),
+    *,
+    say: Say = lambda _: None,
+) -> SetUp:
+    """Let a phone use a native runner, with its models. Raises as ``native.set_up_native``, and SetUpRunningError.
+
+    Args:
+        program: a file here; ``None``: the one that the phone uses already.
+    """
+    wanted = wanted_on_phone(folders, names)
     with _set_up_alone(entry):
-        return set_up_native(phone_of(entry), program, say=say)
+        return set_up_native(phone_of(entry), program, wanted, name=entry.name, say=say)
 
 
 @contextmanager
@@ -113,8 +127,10 @@ def clean_phone(folders: Folders, entry: KnownPhone, *, everything: bool = False
     if everything:
         return clean(phone_of(entry), everything=True)
     wanted = wanted_on_phone(folders)
-    keep = [wanted.runtime_folder, wanted.core_folder, *wanted.model_folders]
-    return clean(phone_of(entry), [folder for folder in keep if folder])
+    phone = phone_of(entry)
+    native = chosen_runner(phone)
+    keep = [wanted.runtime_folder, wanted.core_folder, *wanted.model_folders, native and native.folder]
+    return clean(phone, [folder for folder in keep if folder])
 
 
 def phones_now() -> tuple[KnownPhone, ...]:

@@ -136,15 +136,15 @@ def place_model(
 
 def place_runner(
     phone: AdbPhone, program: Path, folder: str, progress: Progress = lambda _done, _total: None
-) -> tuple[str, str]:
-    """Bring a native runner program to ``folder``; returns its path there and its SHA-256.
+) -> tuple[str, int]:
+    """Bring a native runner program to ``folder``; returns its path there and how many bytes were sent.
 
     Raises:
         TransferError, DeviceError: as ``transfer.push_file``.
     """
     remote = posixpath.join(folder, "runner")
-    push_file(phone, program, remote, executable=True, progress=progress)
-    return remote, program_sha256(program)
+    pushed = push_file(phone, program, remote, executable=True, progress=progress)
+    return remote, pushed.sent_bytes
 
 
 def differing_files(phone: AdbPhone, folder: str, listing: str) -> list[str]:

@@ -8,10 +8,11 @@ from as2d_core.models.folder import ModelInfo
 from device_bridge.adb.phone import AdbPhone
 from device_bridge.errors import CommandFailedError, DeviceError, NotExecutableError
 from device_bridge.setup.checks import Check, Remedy
+from device_bridge.setup.chosen import NativeRunner, chosen_runner
 from device_bridge.setup.deploy import differing_files
 from device_bridge.setup.layout import PHONE_ROOT
 from device_bridge.setup.readiness import SET_UP_FIX, check_readiness, from_error, not_tried, ok, wrong
-from device_bridge.setup.trial import describe_runner, probe_on_phone, python_runner, runner_environment
+from device_bridge.setup.trial import describe_runner, native_runner, probe_on_phone, python_runner, runner_environment
 from device_bridge.setup.wanted import Wanted
 
 START_S = 120.0
@@ -38,6 +39,7 @@ class _Link:
 
 _CONNECTED = frozenset({"server", "phone", "authorisation", "processor"})
 _PLACED = _CONNECTED | {"runtime", "core"}
+_ANSWERS = _CONNECTED | {"execution", "files"}
 _STARTS = _PLACED | {"execution", "files", "loader"}
 _RUNS = _STARTS | {"mnn", "runner"}
 
@@ -53,7 +55,7 @@ def doctor(phone: AdbPhone, wanted: Wanted, name: str = "the phone") -> Iterator
         if not check.ok:
             wrong_keys.add(check.title if check.key == "model" else check.key)
         yield check
-    for link in _links(phone, wanted):
+    for link in _native_links(phone, native) if (native := _native(phone, wrong_keys)) else _links(phone, wanted):
         if wrong_keys & link.needs:
             wrong_keys.add(link.key)
             yield not_tried(link.key, link.title)
@@ -101,6 +103,33 @@ def _links(phone: AdbPhone, wanted: Wanted) -> Iterator[_Link]:
         yield _Link(
             "probe", f"{info.name} there", _probe(phone, runtime, core, folder, info), _RUNS | {f"Model {info.name}"}
         )
+
+
+def _native(phone: AdbPhone, wrong_keys: set[str]) -> NativeRunner | None:
+    """The native runner that the phone uses, if it can be asked."""
+    if wrong_keys & _CONNECTED:
+        return None
+    try:
+        return chosen_runner(phone)
+    except DeviceError:
+        return None
+
+
+def _native_links(phone: AdbPhone, native: NativeRunner) -> Iterator[_Link]:
+    def whole() -> str:
+        said = phone.run(["sha256sum", native.program], timeout_s=START_S).text.split()
+        if said[:1] != [native.sha256]:
+            raise DeviceError(f"The file {native.program} is damaged.", "Send it again: as2d phone setup --runner FILE")
+        return "Its file is whole."
+
+    def answers() -> str:
+        said = describe_runner(phone, native_runner(native.program))
+        held = f"backends {', '.join(said.backends)}" if said.backends else "no models"
+        return f"It answers: as2d {said.versions.get('as2d')}, MNN {said.versions.get('mnn', 'n/a')}, {held}."
+
+    yield _Link("execution", "Execution", lambda: _executes(phone), _CONNECTED)
+    yield _Link("files", "Files", whole, _CONNECTED)
+    yield _Link("runner", "Runner", answers, _ANSWERS)
 
 
 def _line(said: str) -> str:

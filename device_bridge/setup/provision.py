@@ -13,9 +13,10 @@ from device_bridge.adb.transfer import push_file
 from device_bridge.bundle.build import build_runtime
 from device_bridge.errors import TransferError, TransferStoppedError
 from device_bridge.sessions import RunnerCommand
+from device_bridge.setup.chosen import chosen_runner
 from device_bridge.setup.deploy import Say, place_core, place_model, place_runtime
 from device_bridge.setup.layout import AUDIO, HASH_DIGITS
-from device_bridge.setup.trial import python_runner
+from device_bridge.setup.trial import native_runner, python_runner
 from device_bridge.setup.wanted import wanted_now
 
 PHONE_PLACES = ("/data/", "/sdcard/", "/storage/")
@@ -32,12 +33,15 @@ class Provision:
         """Set when the request that was prepared last is not to be run any more."""
 
     def runner(self) -> RunnerCommand:
-        """How the runner of this program is started; it is placed when it is missing.
+        """How the runner is started that the phone was set up with; Python's is placed when it is missing.
 
         Raises:
             BundleError, TransferError, DeviceError: it cannot be built or placed.
             TransferStoppedError: the request that was prepared before was cancelled.
         """
+        native = chosen_runner(self._phone)
+        if native is not None:
+            return native_runner(native.program)
         wanted, stopped = wanted_now(self._cache, []), self._stopped
         runtime = wanted.runtime or build_runtime(self._cache, say=self._say_or_stop)
         self._say_or_stop("Placing the runner on the phone")

@@ -10,6 +10,7 @@ from device_bridge.adb.phone import AdbPhone
 from device_bridge.adb.servers import AdbServer
 from device_bridge.errors import DeviceError, UnauthorizedError
 from device_bridge.setup.checks import Check, Readiness, Remedy, State
+from device_bridge.setup.chosen import ASK_CHOSEN, NativeRunner, chosen_of
 from device_bridge.setup.wanted import SPARE_BYTES, Wanted, check_fits
 
 SET_UP_FIX = "Set the phone up, here or with: as2d phone setup"
@@ -22,14 +23,15 @@ TITLES = {
     "memory": "Memory",
     "runtime": "Python and MNN",
     "core": "as2d_core",
+    "native": "Native runner",
     "model": "Model",
 }
 LOOK_S = 15.0
-_LOOK = r"""
+_LOOK = f"""
 getprop ro.product.cpu.abilist
 stat -f -c '%a %S' /data/local/tmp
 grep MemAvailable: /proc/meminfo || echo
-for folder in "$@"; do cat "$folder/.complete" 2> /dev/null || printf '{}'; echo; done
+{ASK_CHOSEN}for folder in "$@"; do cat "$folder/.complete" 2> /dev/null || printf '{{}}'; echo; done
 """
 
 
@@ -45,21 +47,24 @@ def check_readiness(phone: AdbPhone, wanted: Wanted, name: str = "the phone") ->
 
 
 def look(phone: AdbPhone, wanted: Wanted) -> dict[str, Any]:
-    """What is on the phone: ``abis``, ``free_bytes``, ``available_bytes``, and ``marks`` by folder.
+    """What is on the phone: ``abis``, ``free_bytes``, ``available_bytes``, ``native`` and ``marks`` by folder.
+
+    ``native`` is the native runner that it uses, or ``None``.
 
     Raises:
         DeviceError: it cannot be asked.
     """
     folders = [f for f in (wanted.runtime_folder, wanted.core_folder, *wanted.model_folders) if f]
     lines = phone.script(_LOOK, *folders, timeout_s=LOOK_S, what="looking").text.split("\n")
-    lines += [""] * (3 + len(folders))
+    lines += [""] * (5 + len(folders))
     known: dict[str, Any] = {"abis": lines[0].strip(), "free_bytes": None, "available_bytes": None, "marks": {}}
+    known["native"] = chosen_of(lines[3:5])
     with suppress(ValueError):
         blocks, block = lines[1].split()
         known["free_bytes"] = int(blocks) * int(block)
     with suppress(ValueError, IndexError):
         known["available_bytes"] = int(lines[2].split()[1]) * 1024
-    for folder, line in zip(folders, lines[3:], strict=False):
+    for folder, line in zip(folders, lines[5:], strict=False):
         with suppress(ValueError):
             known["marks"][folder] = json.loads(line)
     return known
@@ -131,7 +136,9 @@ def _content(phone: AdbPhone, wanted: Wanted, name: str, *, connected: bool) -> 
         yield from (not_tried("model", f"Model {info.name}") for info in wanted.models)
         return
     yield _processor(known["abis"])
-    placed = _placed(known["marks"], wanted)
+    native: NativeRunner | None = known["native"]
+    program = _python(known["marks"], wanted) if native is None else [_native(native)]
+    placed = [*program, *_models(known["marks"], wanted)]
     yield _storage(known["free_bytes"], wanted, placed)
     yield _memory(known["available_bytes"], wanted, name)
     yield from placed
@@ -146,7 +153,16 @@ def _processor(abis: str) -> Check:
     )  # fmt: skip
 
 
-def _placed(marks: dict[str, Any], wanted: Wanted) -> list[Check]:
+def _native(native: NativeRunner) -> Check:
+    if native.backends:
+        return ok("native", f"The phone uses {native.title}.")
+    return wrong(
+        "native", f"The phone uses {native.title}, which runs scripted requests only.",
+        "Set it up with a runner that holds MNN, or with Python: as2d phone setup", Remedy.SET_UP,
+    )  # fmt: skip
+
+
+def _python(marks: dict[str, Any], wanted: Wanted) -> list[Check]:
     checks = []
     runtime, folder = wanted.runtime, wanted.runtime_folder
     if runtime is None or folder is None:
@@ -165,6 +181,11 @@ def _placed(marks: dict[str, Any], wanted: Wanted) -> list[Check]:
     else:
         gone = f"The version of this program ({core.id}) is not there."
         checks.append(wrong("core", gone, SET_UP_FIX, Remedy.SET_UP))
+    return checks
+
+
+def _models(marks: dict[str, Any], wanted: Wanted) -> list[Check]:
+    checks = []
     for info, place in zip(wanted.models, wanted.model_folders, strict=True):
         title = f"Model {info.name}"
         if marks.get(place, {}).get("sha256") == info.sha256:

@@ -1,27 +1,25 @@
 """What does setting a phone up do? Everything that is missing is placed, tried, and said."""
 
-import json
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from as2d_core.errors import ModelError
+from as2d_core.models.folder import ModelInfo
 from as2d_core.models.probe import Probe
 from device_bridge.adb.phone import AdbPhone
 from device_bridge.adb.transfer import Progress
 from device_bridge.bundle.build import build_runtime
-from device_bridge.bundle.elf import is_arm64
 from device_bridge.errors import DeviceError, TransferStoppedError
 from device_bridge.sessions import RunnerCommand
-from device_bridge.setup.deploy import place_core, place_model, place_package, place_runner, program_sha256
-from device_bridge.setup.layout import runner_program, runtime_folder
+from device_bridge.setup.chosen import choose_python
+from device_bridge.setup.deploy import place_core, place_model, place_package
+from device_bridge.setup.layout import runtime_folder
 from device_bridge.setup.readiness import look
 from device_bridge.setup.trial import (
     RunnerDescription,
-    RunnerTrialError,
     describe_runner,
-    native_runner,
     probe_on_phone,
     python_runner,
 )
@@ -63,7 +61,7 @@ def set_up(
     say: Say = lambda _: None,
     cancel: threading.Event | None = None,
 ) -> SetUp:
-    """Bring everything that is missing to a phone and try it there.
+    """Bring everything that is missing to a phone, try it there, and let the phone use Python's runner from now on.
 
     Args:
         cache: folder of the bundles on this computer; the bundle is built when there is none.
@@ -85,7 +83,7 @@ def set_up(
     runtime = wanted.runtime or build_runtime(cache, say=say)
     _go_on(stopped)
     where = runtime_folder(runtime.id)
-    placed = place_package(phone, runtime, where, progress=_told(say, "Sending Python and MNN"), cancel=stopped)
+    placed = place_package(phone, runtime, where, progress=told(say, "Sending Python and MNN"), cancel=stopped)
     sent = placed.sent_bytes
     _go_on(stopped)
     say("Sending as2d_core")
@@ -94,28 +92,10 @@ def set_up(
     say("Starting the runner on the phone")
     runner = python_runner(where, core.folder)
     description = describe_runner(phone, runner)
-    found, more = _models(phone, wanted, where, core.folder, probe=probe, say=say, stopped=stopped)
+    trial = _trial(phone, where, core.folder, say, stopped) if probe else None
+    found, more = place_models(phone, wanted, say=say, stopped=stopped, trial=trial)
+    choose_python(phone)
     return SetUp(phone.id, runner, description, tuple(found), sent + more)
-
-
-def set_up_native(phone: AdbPhone, program: Path, *, say: Say = lambda _: None) -> SetUp:
-    """Bring a native runner to a phone and shake hands with it.
-
-    Raises:
-        RunnerTrialError: it is no arm64 program, does not start, or does not speak the protocol.
-        TransferError, DeviceError: it cannot be placed.
-    """
-    program = program.expanduser()
-    digest = program_sha256(program)
-    if not is_arm64(program):
-        raise RunnerTrialError(f"{program} is no program for arm64.", "Build it for arm64-v8a.")
-    place = runner_program(digest)
-    remote, _ = place_runner(phone, program, place.rpartition("/")[0], _told(say, f"Sending {program.name}"))
-    runner = native_runner(remote)
-    description = describe_runner(phone, runner)
-    mark = json.dumps({"sha256": digest, "name": program.name, "runner": description.runner})
-    phone.script('cat > "$1/.complete"', place.rpartition("/")[0], stdin=mark.encode(), what="finishing")
-    return SetUp(phone.id, runner, description, (), program.stat().st_size)
 
 
 def check_processor(abis: str) -> None:
@@ -131,30 +111,53 @@ def check_processor(abis: str) -> None:
         )
 
 
-def _models(
-    phone: AdbPhone, wanted: Wanted, runtime: str, core: str, *, probe: bool, say: Say, stopped: threading.Event
+def place_models(
+    phone: AdbPhone,
+    wanted: Wanted,
+    *,
+    say: Say = lambda _: None,
+    stopped: threading.Event,
+    trial: Callable[[ModelInfo, str], Probe] | None = None,
 ) -> tuple[list[PlacedModel], int]:
+    """Bring models to a phone; with the bytes that were sent.
+
+    Args:
+        trial: tries a model in its folder on the phone.
+
+    Raises:
+        TransferError, DeviceError: one cannot be placed.
+        TransferStoppedError: ``stopped`` was set.
+    """
     found, sent = [], 0
     for info in wanted.models:
         _go_on(stopped)
-        placed = place_model(phone, info, progress=_told(say, f"Sending {info.name}"), cancel=stopped)
+        placed = place_model(phone, info, progress=told(say, f"Sending {info.name}"), cancel=stopped)
         sent += placed.sent_bytes
-        tried = None
-        if probe:
-            _go_on(stopped)
-            say(f"Trying {info.name} on the phone")
-            tried = probe_on_phone(phone, runtime, core, placed.folder, info.name)
-            if tried.sha256 != info.sha256:
-                raise ModelError(
-                    f"{info.name} on the phone is not what was sent; remove it with as2d phone clean --all and set up "
-                    "the phone again."
-                )
+        tried = None if trial is None else trial(info, placed.folder)
         found.append(PlacedModel(info.name, info.sha256, placed.folder, tried))
     return found, sent
 
 
-def _told(say: Say, what: str) -> Progress:
+def told(say: Say, what: str) -> Progress:
+    """Says how far a transfer is."""
     return lambda done, total: say(f"{what}, {done / 1e6:,.1f} of {total / 1e6:,.1f} MB")
+
+
+def _trial(
+    phone: AdbPhone, runtime: str, core: str, say: Say, stopped: threading.Event
+) -> Callable[[ModelInfo, str], Probe]:
+    def attempt(info: ModelInfo, folder: str) -> Probe:
+        _go_on(stopped)
+        say(f"Trying {info.name} on the phone")
+        tried = probe_on_phone(phone, runtime, core, folder, info.name)
+        if tried.sha256 != info.sha256:
+            raise ModelError(
+                f"{info.name} on the phone is not what was sent; remove it with as2d phone clean --all and set up "
+                "the phone again."
+            )
+        return tried
+
+    return attempt
 
 
 def _go_on(stopped: threading.Event) -> None:

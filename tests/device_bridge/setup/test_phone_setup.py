@@ -19,8 +19,9 @@ from device_bridge.setup.deploy import place_core, place_model
 from device_bridge.setup.doctor import doctor
 from device_bridge.setup.layout import CORES, PHONE_ROOT, RUNTIMES
 from device_bridge.setup.memory import memory_need, weight_bits
+from device_bridge.setup.native import set_up_native
 from device_bridge.setup.readiness import check_readiness
-from device_bridge.setup.setup import set_up, set_up_native
+from device_bridge.setup.setup import set_up
 from device_bridge.setup.trial import (
     ModelTrialError,
     RunnerTrialError,
@@ -223,13 +224,13 @@ def test_a_native_runner_shakes_hands_by_the_same_words(ready):
     assert (said.runner, said.backends, said.schema_version) == ("native", ("cpu", "opencl"), None)
 
 
-def test_a_program_for_another_processor_is_not_sent(ready, tmp_path):
+def test_a_program_for_another_processor_is_not_sent(ready, cache, tmp_path):
     program = tmp_path / "runner"
     program.write_bytes(Path(sys.executable).resolve().read_bytes()[:4096])
     if program.read_bytes()[18:20] == b"\xb7\x00":
         pytest.skip("this computer is arm64 itself")
     with pytest.raises(RunnerTrialError, match="no program for arm64"):
-        set_up_native(ready[0], program)
+        set_up_native(ready[0], program, wanted_now(cache, []))
 
 
 PROBE = (
