@@ -5,7 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from as2d_core.runner.sensors import Sensors
-from dashboard import ui
+from dashboard import ui, ui_phone_setup
 from dashboard.services.calibration import Calibration, CalibrationForm, expected_of, phone_form, start
 from dashboard.services.devices import device_history, find_device
 from dashboard.services.phone_looks import (
@@ -18,7 +18,6 @@ from dashboard.services.phone_looks import (
     phone_conditions,
     runner_sentence,
 )
-from dashboard.services.phones import set_phone_up
 from dashboard.services.profiles import load_profile, profile_ids
 from dashboard.services.virtual_phones import is_ours, start_virtual_phone, stop_virtual_phone, virtual_presets
 from dashboard.services.workspace import Workspace
@@ -43,7 +42,6 @@ from datastore.queries import row_as_json
 from device_bridge.adb import KnownPhone
 from device_bridge.errors import DeviceError
 from device_bridge.jobs import Job
-from device_bridge.setup.checks import Remedy
 
 WATCH_S, LIVE_S = 2.0, 1.0
 FACTS_S = 30.0
@@ -128,8 +126,9 @@ def _phone_state(workspace: Workspace, listed: KnownPhone, look: PhoneLook) -> N
         st.fragment(_phone_now, run_every=WATCH_S)(listed)
         _orphans(workspace, listed, look)
     st.html(readiness_html(look.readiness, ui.theme()))
-    if any(check.remedy is Remedy.SET_UP for check in look.readiness.missing):
-        _set_up(workspace, listed)
+    if listed.ready and job is None and ui_phone_setup.set_up(workspace, listed, look.readiness):
+        _look.clear()
+        st.rerun()
     if look.readiness.ready or job is not None:
         form = phone_form(listed.id)
         if job is None and look.facts is not None and look.facts.value("task_profile"):
@@ -152,21 +151,6 @@ def _orphans(workspace: Workspace, listed: KnownPhone, look: PhoneLook) -> None:
                 end_runner(listed, session.id)
                 _look.clear()
                 st.rerun()
-
-
-def _set_up(workspace: Workspace, listed: KnownPhone) -> None:
-    """The button that brings over what is missing, and what it says while it works."""
-    if not st.button("Set up", key=f"set-up-{listed.id}", type="primary", icon=":material/install_mobile:"):
-        return
-    with ui.guarded(), st.status("Setting the phone up", expanded=True) as status:
-        said = status.empty()
-
-        def say(sentence: str) -> None:
-            said.text(sentence)
-
-        set_phone_up(workspace.folders, listed, say=say)
-        _look.clear()
-        st.rerun()
 
 
 def _work(workspace: Workspace, device_id: str, form: CalibrationForm) -> None:

@@ -1,12 +1,16 @@
 """The Devices page: this computer, virtual phones over the real adb server, and every state in between."""
 
+import json
 import time
+from dataclasses import asdict
 
 import pytest
+from fake_native_trees import elf
 from virtual_phones import free_port
 
+from as2d_core.native.built import Built
 from as2d_core.records import AudioRef, ModelRef, Request
-from dashboard import ui_devices
+from dashboard import ui_devices, ui_phone_setup
 from device_bridge.local import THIS_COMPUTER
 
 
@@ -86,6 +90,28 @@ def test_the_request_page_runs_on_the_phone_that_its_link_names(open_page, share
     app = open_page("request", device=shared_phone.own_serial)
     (choice,) = [box for box in app.test.selectbox if box.label == "Device"]
     assert choice.value == shared_phone.own_serial
+
+
+def test_a_phone_is_set_up_with_the_native_runner_that_was_built_here_or_with_one_in_a_file(
+    open_page, workspace, shared_phone, own_server, monkeypatch, tmp_path
+):
+    folder = workspace.folders.native_runners / "linux-arm64"
+    folder.mkdir(parents=True)
+    (folder / "as2d-runner").write_bytes(elf())
+    about = Built(folder, "0" * 64, len(elf()), "linux-arm64", "aarch64", "linux", None, None, "3.6.1", ("llm",), "1")
+    (folder / "about.json").write_text(json.dumps(asdict(about) | {"program": "as2d-runner"}, default=str))
+    asked = []
+    monkeypatch.setattr(ui_phone_setup, "set_native_up", lambda *given, **_: asked.append(given[2]))
+    app = open_page("devices")
+    app.widget("selectbox", "Runner").set_value("linux-arm64")
+    app.press("Set up")
+    assert asked == [folder / "as2d-runner"]
+    app.widget("selectbox", "Runner").set_value("file")
+    app.press("Set up")
+    assert "Name the file of the native runner first." in app.text
+    app.widget("text_input", "File of the runner").set_value(str(tmp_path / "mine"))
+    app.press("Set up")
+    assert asked[1:] == [tmp_path / "mine"]
 
 
 class PhoneThatWentAway:
