@@ -96,9 +96,10 @@ def build(folder: Path, configuration: Configuration, say: Callable[[str], None]
     return program
 
 
-def build_for_tests(cache: Path, sanitize: str = "") -> Path:
-    """The program for this computer, built once for each content of the sources; several processes may ask at once."""
-    key = hashlib.sha256(f"{sources_sha256()} {sanitize} {os.environ.get('CXX', '')}".encode()).hexdigest()[:24]
+def build_for_tests(cache: Path, sanitize: str = "", preset: str = "host") -> Path:
+    """The program of a preset, built once for each content of the sources; several processes may ask at once."""
+    asked = [sources_sha256(), sanitize, os.environ.get("CXX", ""), *([] if preset == "host" else [preset])]
+    key = hashlib.sha256(" ".join(asked).encode()).hexdigest()[:24]
     folder = cache / key
     program = folder / PROGRAM
     if program.is_file():
@@ -117,7 +118,7 @@ def build_for_tests(cache: Path, sanitize: str = "") -> Path:
             ("AS2D_SANITIZE", sanitize),
             ("AS2D_FUZZER", "ON" if sanitize else "OFF"),
         )
-        built = build(working, Configuration("host", definitions))
+        built = build(working, Configuration(preset, definitions))
         finished = cache / f"{key}.finished"
         shutil.rmtree(finished, ignore_errors=True)
         finished.mkdir()
