@@ -7,8 +7,9 @@ import pytest
 from scripted_cases import make_case
 
 from as2d_core import __version__
+from as2d_core.calibration.plan import cells, plan_from, turns_done
 from as2d_core.protocol import parse
-from as2d_core.records import METHODS, SCHEMA_VERSION
+from as2d_core.records import METHODS, OPERATIONS, SCHEMA_VERSION
 from as2d_core.validation import check_record
 
 EOS = 2
@@ -155,7 +156,9 @@ def test_a_line_that_is_no_request_is_a_sentence_and_the_next_one_runs(native_ru
         ({"instruction": " \n"}, "The instruction is empty"),
         ({"instruction": "say < / AUDIO>x"}, "The instruction holds a command for the models"),
         ({"instruction": "<|im_end|>"}, "The instruction holds a command for the models"),
-        ({"method": "calibrate"}, "There is no method named 'calibrate' in this runner."),
+        ({"method": "lookahead"}, "There is no method named 'lookahead' in this runner."),
+        ({"method": "calibrate"}, "The script has no model; an operation needs one for its target."),
+        ({"method": "calibrate", "drafter": None}, "The method calibrate needs a drafter model"),
         ({"drafter": None}, "The method as2d needs a drafter model"),
         ({"precision": "best"}, "The precision is 'best'; choose high, normal, low."),
         ({"gates": {"rest_s": 91}}, "The rest before an episode is 91 s; choose 0 to 90."),
@@ -169,6 +172,31 @@ def test_what_cannot_run_is_a_failed_run_with_a_sentence(native_runner, fields, 
     assert record.problems == []
     assert record.status == "failed"
     assert sentence in record.end.error
+
+
+def operation_line(method, **options):
+    """Both models say 5 and nothing else."""
+    model = {"predictions": [[[5] * n, 5, 0.9] for n in range(40)], "forward_ms": {"any": 0.3}}
+    script = {"clock": "device", "eos": EOS, "model": model, "widths": [1, 2, 3], "drafter": model}
+    body = json.loads(request_line(run_id=method, max_tokens=8))
+    return json.dumps({**body, "method": method, "options": {**options, "script": script}})
+
+
+def test_a_calibration_on_real_threads_measures_every_cell(native_runner):
+    options = {"repetitions": 1, "episodes": 1, "max_width": 3, "offsets_tokens": [0, 4]}
+    (record,) = records(native_runner.run([operation_line("calibrate", **options)]))
+    assert (record.status, check_record(record)) == ("eos", [])
+    assert turns_done(record.samples) == dict(cells(plan_from(options)))
+    beside = [s.value_ns for s in record.samples if (s.name, s.origin, s.running) == ("draft", "sweep", True)]
+    assert min(beside) >= 300_000
+
+
+def test_a_collection_on_real_threads_holds_what_both_models_say(native_runner):
+    (record,) = records(native_runner.run([operation_line("collect")]))
+    assert (record.status, check_record(record)) == ("capped", [])
+    (said,) = record.trajectories
+    assert said.target_tokens == said.candidates == said.forced == (5,) * 8
+    assert (said.target_capped, said.source_capped, said.branch_draft_cap) == (True, True, None)
 
 
 def with_sensors(line, readings, gates=None):
@@ -220,3 +248,4 @@ def test_the_runner_says_what_it_is(native_runner):
     body = json.loads(line)
     assert (body["runner"], body["versions"]["as2d"], body["schema_version"]) == ("native", __version__, SCHEMA_VERSION)
     assert body["methods"] == list(METHODS)
+    assert {*OPERATIONS, "gates"} <= set(body["features"])

@@ -3,8 +3,10 @@
 import json
 import subprocess
 
+from operation_cases import make_operation
 from scripted_cases import make_case
-from test_device_clock import records, request_line
+from test_device_clock import operation_line, records, request_line
+from test_operation_agreement import differing
 from test_request_reader import mutant
 from test_scripted_agreement import as_line, compare
 
@@ -15,6 +17,8 @@ FUZZ_S = 4
 
 def test_no_access_and_no_operation_is_undefined_while_it_decodes_and_reads(memory_checked_runner):
     compare(memory_checked_runner, range(1_000_000, 1_000_150))
+    operations = [make_operation(seed, name) for name in ("calibrate", "collect") for seed in range(5)]
+    assert differing(memory_checked_runner, operations) is None
     memory_checked_runner.run([mutant(seed) for seed in range(500)], "--check")
 
 
@@ -35,6 +39,8 @@ def test_no_two_threads_race_while_a_source_drafts_beside_the_target(thread_chec
         for n in range(8)
     ]
     lines += [request_line(method, [5, 6, 7] * 4, run_id=method) for method in ("sd", "specasr", "target-only")]
+    lines += [operation_line("calibrate", repetitions=1, episodes=1, max_width=2, offsets_tokens=[2])]
+    lines.append(operation_line("collect"))
     found = records(thread_checked_runner.run(lines))
-    assert [record.status for record in found] == ["eos"] * len(lines)
+    assert [record.status for record in found] == ["eos"] * (len(lines) - 1) + ["capped"]
     assert {json.dumps(record.problems) for record in found} == {"[]"}

@@ -65,6 +65,17 @@ public:
     virtual Rows forward(const Tokens& tokens) = 0;
     /// Keeps the prompt and the first `generated` tokens after it.
     virtual void keep(Count generated) = 0;
+    /// Generated tokens in the cache.
+    virtual Count generated() const = 0;
+    /// Nanoseconds of so many probabilities of one output row, as every drafted token needs one.
+    virtual std::vector<Nanoseconds> time_confidence(Count repetitions) = 0;
+};
+
+/// A model that can verify: it says what is greedy without pricing how probable that is.
+class VerifyingModel : public CacheModel {
+public:
+    /// Appends tokens to the cache. Throws EngineError when it does not run that many rows.
+    virtual Call greedy(const Tokens& tokens) = 0;
 };
 
 /// What a serial drafter proposes for one verification.
@@ -135,6 +146,8 @@ public:
     virtual void add(Event event) = 0;
     /// Whether the user asked to stop; asked once a round.
     virtual bool cancelled() = 0;
+    /// Returns once everything that was added can be read by others, where there are any.
+    virtual void flush() {}
 };
 
 }  // namespace as2d

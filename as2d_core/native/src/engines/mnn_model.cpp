@@ -174,6 +174,19 @@ Call MnnModel::greedy(const Tokens& tokens) {
     return call;
 }
 
+std::vector<Nanoseconds> MnnModel::time_confidence(Count repetitions) {
+    keep(0);
+    const Logits logits = append({first().token});
+    std::vector<Nanoseconds> times;
+    for (Count i = 0; i < repetitions; ++i) {
+        const Nanoseconds start_ns = DeviceClock::now();
+        predict(logits.row(0), logits.vocabulary);
+        times.push_back(DeviceClock::now() - start_ns);
+    }
+    keep(0);
+    return times;
+}
+
 std::vector<std::vector<float>> MnnModel::logits(const Tokens& tokens) {
     const Logits logits = append(tokens);
     std::vector<std::vector<float>> rows;

@@ -37,7 +37,7 @@ struct Timed {
 };
 
 /// A loaded model. It belongs to the thread that loads it: every call comes from there, except `piece`.
-class MnnModel : public CacheModel {
+class MnnModel : public VerifyingModel {
 public:
     /// Throws ModelError: MNN cannot load it, or does not have the backend that was asked for.
     MnnModel(ModelFolder folder, MnnSettings settings);
@@ -71,11 +71,9 @@ public:
     Prediction first() const override;
     Rows forward(const Tokens& tokens) override;
     void keep(Count generated) override;
-    /// Output tokens in the cache.
-    Count generated() const { return logical_ - prompt_length_; }
-
-    /// Appends tokens; the greedy token after each of them.
-    Call greedy(const Tokens& tokens);
+    Count generated() const override { return logical_ - prompt_length_; }
+    std::vector<Nanoseconds> time_confidence(Count repetitions) override;
+    Call greedy(const Tokens& tokens) override;
     /// Appends tokens; the raw rows, one after the other.
     std::vector<std::vector<float>> logits(const Tokens& tokens);
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "engines/mnn_model.hpp"
+#include "engines/interface.hpp"
 
 namespace as2d {
 
@@ -26,7 +26,7 @@ private:
 class PaddedTarget : public Target {
 public:
     /// plain_step: target-only steps as plain K = 1 forwards (a control, not bit-equal to the widths).
-    PaddedTarget(MnnModel& model, WidthPolicy policy, bool plain_step)
+    PaddedTarget(VerifyingModel& model, WidthPolicy policy, bool plain_step)
         : model_(model), policy_(std::move(policy)), plain_step_(plain_step) {}
 
     Token first_token() const override { return model_.first().token; }
@@ -38,7 +38,7 @@ public:
 private:
     Call call(Tokens rows, Count width);
 
-    MnnModel& model_;
+    VerifyingModel& model_;
     WidthPolicy policy_;
     bool plain_step_;
 };

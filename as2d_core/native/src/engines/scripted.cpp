@@ -201,14 +201,36 @@ std::vector<Span> ScriptedSource::spans(double stopped_ms) const {
 // -- serial drafter
 // -----------------------------------------------------------------------------------------------------
 
-ScriptedModel::ScriptedModel(VirtualClock& clock, Predictions predictions, Token eos, ForwardCost cost)
-    : clock_(clock), predictions_(std::move(predictions)), eos_(eos), cost_(std::move(cost)) {}
+ScriptedModel::ScriptedModel(VirtualClock& clock, Token eos, Script script)
+    : clock_(clock), eos_(eos), script_(std::move(script)) {}
+
+double ScriptedModel::forward_ms(Count width) const {
+    const ForwardCost& cost = script_.forward_cost;
+    const auto own = cost.by_width_ms.find(width);
+    return own == cost.by_width_ms.end() ? cost.any_width_ms : own->second;
+}
+
+std::vector<Nanoseconds> ScriptedModel::time_confidence(Count repetitions) {
+    keep(0);
+    return std::vector<Nanoseconds>(static_cast<std::size_t>(repetitions), 0);
+}
+
+Call ScriptedModel::greedy(const Tokens& tokens) {
+    const Count width = length_of(tokens);
+    if (script_.fails_from && width >= *script_.fails_from) {
+        throw EngineError("The scripted model does not run " + std::to_string(width) + " rows.");
+    }
+    const Rows rows = forward(tokens);
+    Call call{{}, rows.start_ns, rows.end_ns, width};
+    const bool differs = script_.differs_from && width >= *script_.differs_from;
+    for (const Prediction& said : rows.predictions) call.greedy.push_back(differs ? eos_ : said.token);
+    return call;
+}
 
 Rows ScriptedModel::forward(const Tokens& tokens) {
     if (tokens.empty()) throw EngineError("A forward needs at least one token.");
     Rows rows{{}, clock_.now_ns(), 0};
-    const auto own = cost_.by_width_ms.find(length_of(tokens));
-    clock_.advance_to(clock_.now_ms() + (own == cost_.by_width_ms.end() ? cost_.any_width_ms : own->second));
+    clock_.advance_to(clock_.now_ms() + forward_ms(length_of(tokens)));
     for (const Token token : tokens) {
         cache_.push_back(token);
         rows.predictions.push_back(ask(cache_));
@@ -226,8 +248,8 @@ void ScriptedModel::keep(Count generated) {
 }
 
 Prediction ScriptedModel::ask(const Tokens& prefix) const {
-    const auto known = predictions_.find(prefix);
-    if (known == predictions_.end()) {
+    const auto known = script_.predictions.find(prefix);
+    if (known == script_.predictions.end()) {
         throw EngineError("The scripted drafter has no prediction after " + text_of(prefix) + ".");
     }
     return known->second;

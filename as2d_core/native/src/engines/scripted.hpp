@@ -123,8 +123,8 @@ private:
     bool running_ = false;
 };
 
-/// A drafter with a hand-kept cache whose next token is known for every prefix that is asked for.
-class ScriptedModel : public CacheModel {
+/// A model with a hand-kept cache whose next token is known for every prefix that is asked for. Probabilities cost nothing.
+class ScriptedModel : public VerifyingModel {
 public:
     using Predictions = std::map<Tokens, Prediction>;
     /// Cost of a forward, by the number of fed tokens where it differs.
@@ -133,20 +133,33 @@ public:
         std::map<Count, double> by_width_ms;
     };
 
-    ScriptedModel(VirtualClock& clock, Predictions predictions, Token eos, ForwardCost cost);
+    struct Script {
+        Predictions predictions;
+        ForwardCost forward_cost;
+        /// Verifications from this width on fail, or say EOS in every row.
+        std::optional<Count> fails_from;
+        std::optional<Count> differs_from;
+    };
+
+    ScriptedModel(VirtualClock& clock, Token eos, Script script);
 
     Token eos() const override { return eos_; }
     Prediction first() const override { return ask({}); }
     Rows forward(const Tokens& tokens) override;
+    Call greedy(const Tokens& tokens) override;
     void keep(Count generated) override;
+    Count generated() const override { return static_cast<Count>(cache_.size()); }
+    std::vector<Nanoseconds> time_confidence(Count repetitions) override;
+
+    /// Milliseconds of a forward.
+    double forward_ms(Count width) const;
 
 private:
     Prediction ask(const Tokens& prefix) const;
 
     VirtualClock& clock_;
-    Predictions predictions_;
     Token eos_;
-    ForwardCost cost_;
+    Script script_;
     Tokens cache_;
 };
 

@@ -54,6 +54,15 @@ Rows TimedModel::forward(const Tokens& tokens) {
     return rows;
 }
 
+Call TimedModel::greedy(const Tokens& tokens) {
+    const Nanoseconds start_ns = DeviceClock::now();
+    Call call = model_.greedy(tokens);
+    wait_until(start_ns + call.end_ns - call.start_ns);
+    call.start_ns = start_ns;
+    call.end_ns = DeviceClock::now();
+    return call;
+}
+
 Rows PacedModel::forward(const Tokens& tokens) {
     Rows rows = model_.forward(tokens);
     if (pace_ns_ == 0) return rows;

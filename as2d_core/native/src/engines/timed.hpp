@@ -28,15 +28,17 @@ private:
 };
 
 /// A scripted drafter whose every forward takes on the device clock what it charges.
-class TimedModel : public CacheModel {
+class TimedModel : public VerifyingModel {
 public:
-    TimedModel(ScriptedModel::Predictions predictions, Token eos, ScriptedModel::ForwardCost cost)
-        : model_(virtual_clock_, std::move(predictions), eos, std::move(cost)) {}
+    TimedModel(Token eos, ScriptedModel::Script script) : model_(virtual_clock_, eos, std::move(script)) {}
 
     Token eos() const override { return model_.eos(); }
     Prediction first() const override { return model_.first(); }
     Rows forward(const Tokens& tokens) override;
+    Call greedy(const Tokens& tokens) override;
     void keep(Count generated) override { model_.keep(generated); }
+    Count generated() const override { return model_.generated(); }
+    std::vector<Nanoseconds> time_confidence(Count repetitions) override { return model_.time_confidence(repetitions); }
 
 private:
     VirtualClock virtual_clock_;
@@ -54,6 +56,8 @@ public:
     Prediction first() const override { return model_.first(); }
     Rows forward(const Tokens& tokens) override;
     void keep(Count generated) override { model_.keep(generated); }
+    Count generated() const override { return model_.generated(); }
+    std::vector<Nanoseconds> time_confidence(Count repetitions) override { return model_.time_confidence(repetitions); }
 
 private:
     CacheModel& model_;

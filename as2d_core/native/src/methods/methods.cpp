@@ -33,6 +33,10 @@ Outcome decode(Target& target, Proposer proposer, const Request& request, Record
     throw RequestError("There is no method named '" + request.method + "' in this runner.");
 }
 
+bool is_operation(const std::string& name) {
+    return name == "calibrate" || name == "collect";
+}
+
 const char* finished(const Tokens& tokens, Token eos, Count cap, Recorder& recorder) {
     if (tokens.back() == eos) return "eos";
     if (static_cast<Count>(tokens.size()) >= cap) return "capped";

@@ -51,6 +51,9 @@ Outcome decode(Target& target, Proposer proposer, const Request& request, Record
 /// The names of all methods.
 const std::vector<std::string>& method_names();
 
+/// What a runner does besides decoding.
+bool is_operation(const std::string& name);
+
 /// Status once the output is complete, nullptr while it is not.
 const char* finished(const Tokens& tokens, Token eos, Count cap, Recorder& recorder);
 

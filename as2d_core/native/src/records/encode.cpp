@@ -241,6 +241,41 @@ std::string encode_line(const SelfTest& test) {
         .done(test.extra);
 }
 
+std::string encode_line(const Sample& sample) {
+    return Line("sample")
+        .add("name", sample.name)
+        .add("value_ns", sample.value_ns)
+        .add("running", sample.running)
+        .add("width", sample.width)
+        .add("offset_tokens", sample.offset_tokens)
+        .add("repetition", sample.repetition)
+        .add("warm_up", sample.warm_up)
+        .add("origin", sample.origin)
+        .done(sample.extra);
+}
+
+std::string encode_line(const Trajectory& said) {
+    return Line("trajectory")
+        .add("target_tokens", said.target_tokens)
+        .add("target_capped", said.target_capped)
+        .add("source", said.source)
+        .add("candidates", said.candidates)
+        .add("confidences", said.confidences)
+        .add("source_capped", said.source_capped)
+        .add("forced", said.forced)
+        .add("forced_confidences", said.forced_confidences)
+        .add("eos", said.eos)
+        .add("batch_tokens", said.batch_tokens)
+        .add("branch_leaves", said.branches.leaves)
+        .add("branch_feeds", said.branches.feeds)
+        .add("branch_lengths", said.branches.lengths)
+        .add("branch_tokens", said.branches.tokens)
+        .add("branch_confidences", said.branches.confidences)
+        .add("branch_draft_cap", said.branch_draft_cap)
+        .add("branch_threshold", said.branch_threshold)
+        .done();
+}
+
 struct KindOf {
     const char* operator()(const RunHeader&) const { return "run"; }
     const char* operator()(const Span&) const { return "span"; }
@@ -252,6 +287,8 @@ struct KindOf {
     const char* operator()(const Conditions&) const { return "conditions"; }
     const char* operator()(const EngineFacts&) const { return "engine"; }
     const char* operator()(const SelfTest&) const { return "self_test"; }
+    const char* operator()(const Sample&) const { return "sample"; }
+    const char* operator()(const Trajectory&) const { return "trajectory"; }
 };
 
 }  // namespace

@@ -156,6 +156,58 @@ struct SelfTest {
     Extra extra;
 };
 
-using Event = std::variant<RunHeader, Span, Publication, Round, Mark, Pieces, Telemetry, Conditions, EngineFacts, SelfTest>;
+/// One timing of a calibration.
+struct Sample {
+    /// `step`, `verify`, `draft`, `paired`, `confidence`, `refresh`, `publish` or `loop`.
+    const char* name;
+    Nanoseconds value_ns;
+    /// Whether the other model was working at the same time.
+    bool running;
+    std::optional<Count> width = std::nullopt;
+    /// Generated tokens in the cache before the call.
+    std::optional<Count> offset_tokens = std::nullopt;
+    Count repetition = 0;
+    bool warm_up = false;
+    /// `sweep` (isolated calls in random order) or `episode` (inside a whole run).
+    const char* origin = "sweep";
+    Extra extra = {};
+};
+
+/// Greedy continuations of a drafter behind prefixes that leave the true path.
+///
+/// The drafter is a walk over states: state i below N is the true prefix y[0..i-1]; word k of all branches, laid end to
+/// end, belongs to state N + k. Branch b leaves an earlier state by one fed token.
+struct Branches {
+    std::vector<Count> leaves;
+    Tokens feeds;
+    /// Words of each branch.
+    std::vector<Count> lengths;
+    /// Words of all branches, and their probabilities; EOS only as the last one of a branch.
+    Tokens tokens;
+    std::vector<double> confidences;
+};
+
+/// What target and drafter say about one window, for replay.
+struct Trajectory {
+    /// The target's greedy output, EOS included when it was reached.
+    Tokens target_tokens;
+    bool target_capped = false;
+    std::string source;
+    /// The free-running drafter's tokens, EOS left out, and their probabilities.
+    Tokens candidates;
+    std::vector<double> confidences;
+    bool source_capped = false;
+    /// The drafter's greedy token after each true prefix.
+    Tokens forced;
+    std::vector<double> forced_confidences;
+    Token eos = 0;
+    Count batch_tokens = 0;
+    /// The drafter off the true path, for drafts of so many tokens that stop below this confidence.
+    Branches branches;
+    std::optional<Count> branch_draft_cap;
+    std::optional<double> branch_threshold;
+};
+
+using Event = std::variant<RunHeader, Span, Publication, Round, Mark, Pieces, Telemetry, Conditions, EngineFacts, SelfTest, Sample, Trajectory>;
 
 }  // namespace as2d

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "calibration/plan.hpp"
 #include "errors.hpp"
 #include "json/writer.hpp"
 #include "methods/methods.hpp"
@@ -91,10 +92,11 @@ void check_within(const char* what, std::optional<Count> value, Count least, con
 
 void check_method(const Request& request) {
     const auto& names = method_names();
-    if (std::find(names.begin(), names.end(), request.method) == names.end()) {
+    if (!is_operation(request.method) && std::find(names.begin(), names.end(), request.method) == names.end()) {
         refuse("There is no method named '" + request.method +
-               "' in this runner. Known: target-only, sd, specasr, as2d.");
+               "' in this runner. Known: target-only, sd, specasr, as2d, calibrate, collect.");
     }
+    if (request.method == "calibrate") plan_from(*request.document.find("options")->get<json::Object>());
     if (request.method != "target-only" && !request.drafter) {
         refuse("The method " + request.method + " needs a drafter model; name one in the request.");
     }

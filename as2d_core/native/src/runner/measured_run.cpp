@@ -3,6 +3,7 @@
 #include <exception>
 
 #include "clock.hpp"
+#include "collection/observe.hpp"
 #include "errors.hpp"
 #include "runner/check.hpp"
 #include "runner/device.hpp"
@@ -19,16 +20,31 @@ RunHeader header_of(const Request& request, const char* source) {
             DeviceClock::name(), wall_time(),      source,         {{"runner", "native"}}};
 }
 
-Outcome decode_on(Session& session, const Request& request, StreamRecorder& recorder, Gatekeeper& gate) {
-    session.prepare(request, recorder);
-    gate.wait("the request");
-    if (recorder.cancelled()) throw CancelledError();
-    recorder.add(Mark{"request", recorder.now_ns()});
-    session.instruct(request, recorder);
+Outcome decode_with(Session& session, const Request& request, Recorder& recorder) {
     Target& target = session.target();
     const Proposer proposer = session.proposer(request, recorder);
     recorder.add(Mark{"decode_start", recorder.now_ns(), target.first_token()});
-    Outcome outcome = decode(target, proposer, request, recorder);
+    return decode(target, proposer, request, recorder);
+}
+
+Outcome operate(Session& session, const Request& request, Recorder& recorder, Gatekeeper& gate) {
+    const OperationParts parts = session.parts(request);
+    recorder.add(Mark{"decode_start", recorder.now_ns(), parts.model.first().token});
+    if (request.method == "collect") {
+        DeviceWaiting waiting;
+        return collect(parts, request, recorder, waiting);
+    }
+    return calibrate(parts, request, recorder, [&gate](const std::string& what) { gate.wait(what); });
+}
+
+Outcome decode_on(Session& session, const Request& request, StreamRecorder& recorder, Gatekeeper& gate) {
+    session.prepare(request, recorder);
+    if (!is_operation(request.method)) gate.wait("the request");
+    if (recorder.cancelled()) throw CancelledError();
+    recorder.add(Mark{"request", recorder.now_ns()});
+    session.instruct(request, recorder);
+    Outcome outcome = is_operation(request.method) ? operate(session, request, recorder, gate)
+                                                   : decode_with(session, request, recorder);
     recorder.add(Mark{"eos", outcome.eos_ns});
     recorder.add(Mark{"drained", outcome.end_ns});
     return outcome;

@@ -211,26 +211,33 @@ void MnnSession::hear(const Request& request, Recorder& recorder) {
 }
 
 void MnnSession::instruct(const Request& request, Recorder& recorder) {
+    const auto [done, drafted] = prefill(request.instruction);
+    recorder.add(Span{"target", "prefill", done.start_ns, done.end_ns});
+    if (drafted) recorder.add(Span{"drafter", "prefill", drafted->start_ns, drafted->end_ns});
+}
+
+std::pair<Timed, std::optional<Timed>> MnnSession::prefill(const std::string& instruction) {
     std::future<Timed> drafter_done;
     if (drafter_folder_) {
-        drafter_done = drafter_->thread->submit([this, text = request.instruction] {
-            return drafter_->model->instruct(drafter_->model->instruction_ids(text));
+        drafter_done = drafter_->thread->submit([this, instruction] {
+            return drafter_->model->instruct(drafter_->model->instruction_ids(instruction));
         });
     }
-    const Timed done = model_->instruct(model_->instruction_ids(request.instruction));
-    recorder.add(Span{"target", "prefill", done.start_ns, done.end_ns});
-    if (!drafter_done.valid()) return;
+    const Timed done = model_->instruct(model_->instruction_ids(instruction));
+    if (!drafter_done.valid()) return {done, std::nullopt};
     drafter_->thread->wait(drafter_done, prefill_deadline);
-    const Timed drafted = drafter_done.get();
-    recorder.add(Span{"drafter", "prefill", drafted.start_ns, drafted.end_ns});
+    return {done, drafter_done.get()};
+}
+
+std::string MnnSession::drafter_name(const Request& request) const {
+    return request.drafter->name.empty() ? drafter_folder_->name : request.drafter->name;
 }
 
 Proposer MnnSession::proposer(const Request& request, Recorder& recorder) {
     if (!drafter_folder_) return {};
     paced_ = std::make_unique<PacedModel>(*drafter_->model, request.drafter_pace_ms);
     if (request.method == "as2d") {
-        const std::string name = request.drafter->name.empty() ? drafter_folder_->name : request.drafter->name;
-        source_ = std::make_unique<ThreadedSource>(*drafter_->thread, *paced_, recorder, name,
+        source_ = std::make_unique<ThreadedSource>(*drafter_->thread, *paced_, recorder, drafter_name(request),
                                                    ProducerSettings{request.batch_tokens, request.max_tokens});
         return source_.get();
     }
@@ -238,7 +245,15 @@ Proposer MnnSession::proposer(const Request& request, Recorder& recorder) {
     return serial_.get();
 }
 
+OperationParts MnnSession::parts(const Request& request) {
+    paced_ = std::make_unique<PacedModel>(*drafter_->model, request.drafter_pace_ms);
+    operations_ =
+        std::make_unique<ThreadedOperations>(*drafter_->thread, *drafter_->model, *paced_, drafter_name(request));
+    return {*model_, *policy_, *operations_, [this, text = request.instruction] { prefill(text); }};
+}
+
 void MnnSession::release() {
+    operations_.reset();
     source_.reset();
     serial_.reset();
 }

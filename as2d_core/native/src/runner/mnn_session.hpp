@@ -10,7 +10,7 @@
 #include "engines/timed.hpp"
 #include "runner/cores.hpp"
 #include "runner/session.hpp"
-#include "runner/threaded.hpp"
+#include "runner/threaded_operations.hpp"
 #include "runner/wav.hpp"
 
 namespace as2d {
@@ -26,6 +26,7 @@ public:
     void instruct(const Request& request, Recorder& recorder) override;
     Target& target() override { return *padded_; }
     Proposer proposer(const Request& request, Recorder& recorder) override;
+    OperationParts parts(const Request& request) override;
     void release() override;
     std::optional<std::string> text_of(const Tokens& tokens) override;
     bool stuck() const override { return stuck_; }
@@ -56,6 +57,9 @@ private:
     void drop_drafter();
     void find_widths(const Request& request, StreamRecorder& recorder);
     void hear(const Request& request, Recorder& recorder);
+    /// Prefills the instruction in the target and, where there is one, in the drafter.
+    std::pair<Timed, std::optional<Timed>> prefill(const std::string& instruction);
+    std::string drafter_name(const Request& request) const;
     EngineFacts facts_of(const char* role, const MnnModel& model, const Loaded& key, const std::vector<Count>& cores,
                          const std::vector<Count>& widths) const;
 
@@ -77,6 +81,7 @@ private:
     std::unique_ptr<PacedModel> paced_;
     std::unique_ptr<SerialDrafter> serial_;
     std::unique_ptr<Source> source_;
+    std::unique_ptr<ThreadedOperations> operations_;
     bool stuck_ = false;
 };
 

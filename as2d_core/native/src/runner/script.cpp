@@ -176,7 +176,8 @@ ScriptedSource::Script source_from(const Node& node) {
     return script;
 }
 
-void read_drafter(const Node& node, Script& script) {
+ScriptedModel::Script model_from(const Node& node) {
+    ScriptedModel::Script script;
     const Node predictions = node.at("predictions");
     for (std::size_t i = 0; i < predictions.list().size(); ++i) {
         const Node entry = predictions.item(i);  // prefix, token, probability
@@ -185,6 +186,9 @@ void read_drafter(const Node& node, Script& script) {
     const Node cost = node.at("forward_ms");
     script.forward_cost.any_width_ms = cost.at("any").milliseconds();
     if (const auto by_width = cost.find("by_width")) script.forward_cost.by_width_ms = by_width->by_width();
+    if (const auto width = node.find("fails_from")) script.fails_from = width->whole();
+    if (const auto width = node.find("differs_from")) script.differs_from = width->whole();
+    return script;
 }
 
 SensorScript sensors_from(const Node& node) {
@@ -226,10 +230,17 @@ std::optional<Script> script_of(const Request& request) {
     if (clock != "virtual" && clock != "device") node.at("clock").fail("is neither 'virtual' nor 'device'");
     script.on_device_clock = clock == "device";
     script.eos = node.at("eos").token();
-    script.target = node.at("target").tokens();
-    script.costs = costs_from(node.at("costs"));
+    if (const auto model = node.find("model")) {
+        script.model = model_from(*model);
+        script.widths = node.at("widths").items<Count>([](const Node& item) { return item.whole(); });
+        if (script.widths.empty()) node.at("widths").fail("is empty");
+        script.target = {script.eos};  // the model answers in its place
+    } else {
+        script.target = node.at("target").tokens();
+        script.costs = costs_from(node.at("costs"));
+    }
     if (const auto source = node.find("source")) script.source = source_from(*source);
-    if (const auto drafter = node.find("drafter")) read_drafter(*drafter, script);
+    if (const auto drafter = node.find("drafter")) script.drafter = model_from(*drafter);
     if (const auto sensors = node.find("sensors")) script.sensors = sensors_from(*sensors);
     if (const auto after = node.find("cancel_after")) script.cancel_after = after->whole();
     return script;

@@ -21,8 +21,10 @@ struct Script {
     /// A producer with known publication times (As2d on the virtual clock).
     std::optional<ScriptedSource::Script> source;
     /// A drafter with known predictions (serial methods, and As2d on the device clock).
-    ScriptedModel::Predictions predictions;
-    ScriptedModel::ForwardCost forward_cost;
+    ScriptedModel::Script drafter;
+    /// The target of an operation, and its usable widths.
+    std::optional<ScriptedModel::Script> model;
+    std::vector<Count> widths;
     /// What the device's sensors say; none = those of the real device, and none at all on the virtual clock.
     std::optional<SensorScript> sensors;
     /// The run is cancelled when it has asked this often.

@@ -7,7 +7,10 @@ namespace as2d {
 
 ScriptedSession::ScriptedSession(Script script)
     : target_(std::move(script.target), script.eos, std::move(script.costs)),
-      model_(std::move(script.predictions), script.eos, std::move(script.forward_cost)) {}
+      model_(script.eos, std::move(script.drafter)),
+      widths_(std::move(script.widths)) {
+    if (script.model) verifier_.emplace(script.eos, std::move(*script.model));
+}
 
 void ScriptedSession::complete(Request& request) {
     const Placement& placement = request.placement;
@@ -35,7 +38,18 @@ Proposer ScriptedSession::proposer(const Request& request, Recorder& recorder) {
     return serial_.get();
 }
 
+OperationParts ScriptedSession::parts(const Request&) {
+    if (!verifier_) throw RequestError("The script has no model; an operation needs one for its target.");
+    operations_ = std::make_unique<ThreadedOperations>(*thread_, model_, *paced_, "drafter");
+    const auto prepare = [this] {
+        verifier_->keep(0);
+        thread_->call([this] { model_.keep(0); }, std::chrono::seconds(10));
+    };
+    return {*verifier_, WidthPolicy(widths_), *operations_, prepare};
+}
+
 void ScriptedSession::release() {
+    operations_.reset();
     source_.reset();
     serial_.reset();
 }

@@ -7,7 +7,7 @@
 #include "runner/cores.hpp"
 #include "runner/script.hpp"
 #include "runner/session.hpp"
-#include "runner/threaded.hpp"
+#include "runner/threaded_operations.hpp"
 
 namespace as2d {
 
@@ -21,6 +21,7 @@ public:
     void instruct(const Request&, Recorder&) override {}
     Target& target() override { return target_; }
     Proposer proposer(const Request& request, Recorder& recorder) override;
+    OperationParts parts(const Request& request) override;
     void release() override;
     std::optional<std::string> text_of(const Tokens&) override { return std::nullopt; }
     bool stuck() const override { return false; }
@@ -28,11 +29,15 @@ public:
 private:
     TimedTarget target_;
     TimedModel model_;
+    /// The target of an operation.
+    std::optional<TimedModel> verifier_;
+    std::vector<Count> widths_;
     CoreChoice cores_;
     std::optional<PacedModel> paced_;
     std::optional<WorkerThread> thread_;
     std::unique_ptr<SerialDrafter> serial_;
     std::unique_ptr<Source> source_;
+    std::unique_ptr<ThreadedOperations> operations_;
 };
 
 }  // namespace as2d

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "calibration/measure.hpp"
 #include "methods/methods.hpp"
 #include "records/request.hpp"
 #include "runner/stream_recorder.hpp"
@@ -30,6 +31,8 @@ public:
     virtual Target& target() = 0;
     /// The proposer that the method needs, over the prefilled drafter. It lives until `release`.
     virtual Proposer proposer(const Request& request, Recorder& recorder) = 0;
+    /// What an operation works with, over the prefilled models. It lives until `release`.
+    virtual OperationParts parts(const Request& request) = 0;
     virtual void release() = 0;
 
     /// The text of an output, where the session knows texts.

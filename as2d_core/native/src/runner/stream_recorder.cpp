@@ -66,6 +66,13 @@ void StreamRecorder::set_piece(Piece piece) {
     piece_ = std::move(piece);
 }
 
+void StreamRecorder::flush() {
+    std::unique_lock lock(mutex_);
+    const std::uint64_t mine = ++flushes_wanted_;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return flushes_done_ >= mine; });
+}
+
 void StreamRecorder::finish() {
     {
         const std::lock_guard lock(mutex_);
@@ -80,14 +87,16 @@ void StreamRecorder::run() {
     step_back();
     auto next_reading = Clock::now();
     std::vector<Event> taken;
+    std::uint64_t wanted = 0;
     bool finishing = false;
     while (!finishing) {
         auto wake = Clock::now() + flush_period;
         if (sensors_ != nullptr) wake = std::min(wake, next_reading);
         {
             std::unique_lock lock(mutex_);
-            changed_.wait_until(lock, wake, [this] { return finishing_; });
+            changed_.wait_until(lock, wake, [this] { return finishing_ || flushes_wanted_ > flushes_done_; });
             finishing = finishing_;
+            wanted = flushes_wanted_;
             taken.swap(events_);
         }
         // From the time it was due and not from now, or every delay would lower the rate; never to catch up.
@@ -104,6 +113,11 @@ void StreamRecorder::run() {
             failed_ = true;
         }
         taken.clear();
+        {
+            const std::lock_guard lock(mutex_);
+            flushes_done_ = wanted;
+        }
+        changed_.notify_all();
     }
 }
 

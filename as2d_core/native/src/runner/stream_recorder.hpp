@@ -32,6 +32,8 @@ public:
     /// Also when the stream cannot be written any more: nobody would read what is decoded from now on.
     bool cancelled() override { return failed_ || core_lost_ || cancelled_(); }
 
+    void flush() override;
+
     /// Tokens committed so far, the first one included. Only for the thread that adds rounds.
     Count committed() const { return committed_; }
 
@@ -60,6 +62,9 @@ private:
     std::vector<Event> events_;
     Piece piece_;
     bool finishing_ = false;
+    /// Times that somebody waits for everything to be written, and times that it was.
+    std::uint64_t flushes_wanted_ = 0;
+    std::uint64_t flushes_done_ = 0;
     std::atomic<bool> failed_{false};
     /// Whether the run has come to what is measured.
     std::atomic<bool> measuring_{false};

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 
+#include "collection/observe.hpp"
 #include "engines/drafting.hpp"
+#include "engines/scripted_operations.hpp"
 #include "errors.hpp"
+#include "runner/gatekeeper.hpp"
 #include "version.hpp"
 
 namespace as2d {
@@ -53,9 +56,53 @@ Outcome decode_scripted(const Request& request, Script script, VirtualClock& clo
         ScriptedSource source(clock, std::move(*script.source));
         return decode(target, &source, request, recorder);
     }
-    ScriptedModel model(clock, std::move(script.predictions), script.eos, std::move(script.forward_cost));
+    ScriptedModel model(clock, script.eos, std::move(script.drafter));
     BranchDrafter drafter(model);
     return decode(target, &drafter, request, recorder);
+}
+
+/// An operation with its gates; it leaves its events in the order in which it made them.
+Outcome operate_scripted(const Request& request, Script script, VirtualClock& clock, ListRecorder& recorder) {
+    ScriptedModel model(clock, script.eos, std::move(*script.model));
+    ScriptedModel drafter(clock, script.eos, std::move(script.drafter));
+    ScriptedOperations operations(clock, drafter, script.source.value_or(ScriptedSource::Script{}));
+    VirtualWaiting waiting(clock);
+    const ScriptedSensors sensors(
+        script.sensors.value_or(SensorScript{}), [&] { return waiting.now_s(); }, [&] { return clock.now_ns(); });
+    Gatekeeper gate(
+        request.gates, [&] { return DeviceState{sensors.read(), sensors.possible(), std::nullopt}; }, waiting,
+        recorder);
+    const auto prepare = [&] {
+        model.keep(0);
+        drafter.keep(0);
+    };
+    const OperationParts parts{model, WidthPolicy(script.widths), operations, prepare};
+    if (request.method == "collect") return collect(parts, request, recorder, waiting);
+    return calibrate(parts, request, recorder, [&](const std::string& what) { gate.wait(what); });
+}
+
+Ending run_operation(const Request& request, Script script, StreamWriter& writer) {
+    VirtualClock clock;
+    ListRecorder recorder(clock, script.cancel_after);
+    const auto first = script.model->predictions.find({});
+    Ending ending{"failed"};
+    writer.add(Mark{"request", 0});
+    try {
+        if (first == script.model->predictions.end()) throw EngineError("The scripted model has no first token.");
+        recorder.add(Mark{"decode_start", 0, first->second.token});
+        const Outcome outcome = operate_scripted(request, std::move(script), clock, recorder);
+        recorder.add(Mark{"eos", outcome.eos_ns});
+        recorder.add(Mark{"drained", outcome.end_ns});
+        ending.status = outcome.status;
+        ending.tokens = static_cast<Count>(outcome.tokens.size());
+    } catch (const CancelledError&) {
+        ending.status = "cancelled";
+    } catch (const Error& error) {
+        ending.error = error.what();
+    }
+    for (const Event& event : recorder.events()) writer.add(event);
+    writer.end(ending);
+    return ending;
 }
 
 }  // namespace
@@ -67,6 +114,7 @@ Ending run_virtually(const Request& request, Script script, StreamWriter& writer
     json::Object versions;
     versions.members.emplace_back("as2d", version);
     writer.add(RunHeader{request.run_id, request.document, {}, versions, "virtual", "", "synthetic", {}});
+    if (script.model) return run_operation(request, std::move(script), writer);
     try {
         const Outcome outcome = decode_scripted(request, std::move(script), clock, recorder);
         std::vector<Event>& events = recorder.events();
