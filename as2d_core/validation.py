@@ -225,6 +225,8 @@ def _text(record: RunRecord) -> Iterator[_Complaint]:
         if missing is not None:
             yield event, f"the text of token {missing} is not in the record"
             return
+    if record.request.method not in METHODS:
+        return  # an operation leaves no rounds that its output could be read from
     output = record.tokens[:-1] if record.end.status == "eos" else record.tokens
     text = b"".join(record.pieces[token] for token in output).decode("utf-8", "replace")
     if record.end.text is not None and record.end.text != text:

@@ -130,6 +130,16 @@ def test_a_text_that_is_not_that_of_the_tokens_is_named():
     assert "text of the end line" in sentences(rec)
 
 
+def test_the_output_of_an_operation_is_in_no_rounds():
+    rec = record()
+    rec.header = replace(rec.header, request=replace(rec.header.request, method="collect"))
+    rec.rounds.clear()
+    rec.pieces[TOKENS[0]] = b"x"
+    rec.publications.clear()
+    rec.end = replace(rec.end, text="x, and what else was said")
+    assert check_record(rec) == []
+
+
 def test_a_value_of_the_wrong_type_is_a_finding_and_no_exception():
     rec = record()
     rec.marks["decode_start"] = replace(rec.marks["decode_start"], token=[5])
