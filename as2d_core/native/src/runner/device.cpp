@@ -7,7 +7,9 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <sstream>
+#include <string>
 #include <thread>
 
 #include "runner/files.hpp"
@@ -19,29 +21,73 @@
 namespace as2d {
 namespace {
 
-#ifdef __ANDROID__
-std::string property(const char* name) {
-    std::array<char, PROP_VALUE_MAX> value{};
-    const int length = __system_property_get(name, value.data());
-    return length > 0 ? std::string(value.data(), static_cast<std::size_t>(length)) : std::string();
-}
+constexpr std::array<const char*, 9> property_names{
+    "ro.product.model",         "ro.product.marketname",           "ro.product.manufacturer",
+    "ro.build.version.release", "ro.build.version.sdk",            "ro.build.version.security_patch",
+    "ro.soc.manufacturer",      "ro.soc.model",                    "ro.as2d.virtual",
+};
 
-void add_android_facts(json::Object& facts) {
-    const auto add = [&](const char* name, const std::string& value) {
-        if (!value.empty()) facts.members.emplace_back(name, value);
-    };
-    const std::string model = property("ro.product.model");
-    const std::string market_name = property("ro.product.marketname");
-    add("name", market_name.empty() ? model : market_name);
-    add("model", model);
-    add("maker", property("ro.product.manufacturer"));
-    add("system", "Android");
-    add("release", property("ro.build.version.release"));
-    add("api_level", property("ro.build.version.sdk"));
-    add("security_patch", property("ro.build.version.security_patch"));
-    add("soc", property("ro.soc.manufacturer") + " " + property("ro.soc.model"));
+using Properties = std::map<std::string, std::string>;
+
+#ifdef __ANDROID__
+Properties phone_properties() {
+    Properties found;
+    for (const char* name : property_names) {
+        std::array<char, PROP_VALUE_MAX> value{};
+        const int length = __system_property_get(name, value.data());
+        if (length > 0) found[name] = std::string(value.data(), static_cast<std::size_t>(length));
+    }
+    return found;
+}
+#else
+/// A program for Linux may run on a phone, a virtual one for example: where there is `getprop`, it is asked.
+Properties phone_properties() {
+    std::string command = "command -v getprop >/dev/null || exit 0";
+    for (const char* name : property_names) command.append("; echo \"$(getprop ").append(name).append(")\"");
+    Properties found;
+    std::FILE* output = popen(command.c_str(), "r");
+    if (output == nullptr) return found;
+    std::array<char, 256> line{};
+    for (std::size_t i = 0; i < property_names.size(); ++i) {
+        if (std::fgets(line.data(), static_cast<int>(line.size()), output) == nullptr) break;
+        std::string value(line.data());
+        while (!value.empty() && (value.back() == '\n' || value.back() == '\r')) value.pop_back();
+        if (!value.empty()) found[property_names[i]] = value;
+    }
+    pclose(output);
+    return found;
 }
 #endif
+
+/// What a phone's properties say; nothing on what is no phone. A virtual phone says so in its name, too.
+json::Object phone_facts(const Properties& properties) {
+    json::Object facts;
+    const auto of = [&properties](const char* name) {
+        const auto found = properties.find(name);
+        return found == properties.end() ? std::string() : found->second;
+    };
+    const auto add = [&facts](const char* name, const std::string& value) {
+        if (!value.empty()) facts.members.emplace_back(name, value);
+    };
+    const std::string model = of("ro.product.model");
+    if (model.empty()) return facts;
+    const bool is_virtual = of("ro.as2d.virtual") == "1";
+    const std::string market_name = of("ro.product.marketname");
+    const std::string api = of("ro.build.version.sdk");
+    const std::string maker = of("ro.soc.manufacturer");
+    add("name", (market_name.empty() ? model : market_name) + (is_virtual ? " (virtual)" : ""));
+    add("model", model);
+    add("maker", of("ro.product.manufacturer"));
+    add("system", "Android");
+    add("release", of("ro.build.version.release"));
+    if (!api.empty() && api.size() < 6 && api.find_first_not_of("0123456789") == std::string::npos) {
+        facts.members.emplace_back("api_level", std::int64_t{std::stol(api)});
+    }
+    add("security_patch", of("ro.build.version.security_patch"));
+    add("soc", maker + (maker.empty() || of("ro.soc.model").empty() ? "" : " ") + of("ro.soc.model"));
+    if (is_virtual) facts.members.emplace_back("virtual", true);
+    return facts;
+}
 
 /// What `/proc/cpuinfo` says under a name, the first time it does.
 std::string cpu_line(const std::string& text, const std::string& name) {
@@ -70,16 +116,15 @@ void add_task_profile(json::Object& facts) {
 }  // namespace
 
 json::Object device_facts() {
-    json::Object facts;
+    static const Properties properties = phone_properties();
+    json::Object facts = phone_facts(properties);
     utsname system{};
     if (uname(&system) != 0) system = {};
-#ifdef __ANDROID__
-    add_android_facts(facts);
-#else
-    facts.members.emplace_back("name", "This computer");
-    facts.members.emplace_back("system", system.sysname);
-    facts.members.emplace_back("release", system.release);
-#endif
+    if (facts.members.empty()) {
+        facts.members.emplace_back("name", "This computer");
+        facts.members.emplace_back("system", system.sysname);
+        facts.members.emplace_back("release", system.release);
+    }
     facts.members.emplace_back("machine", system.machine);
     facts.members.emplace_back("cpu", cpu_name());
     facts.members.emplace_back("logical_cores", static_cast<std::int64_t>(std::thread::hardware_concurrency()));
