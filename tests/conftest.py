@@ -1,12 +1,21 @@
 """What several parts of the tests share: the bundled models on the real runner, and phones that are none."""
 
+import fcntl
 import itertools
 import os
 import signal
+from collections import defaultdict
+from pathlib import Path
 
 import pytest
 from live_runner import LiveRunner, demo_request
 from virtual_phones import OwnAdbServer, Phones
+
+from as2d_core.protocol import parse
+
+ROOT = Path(__file__).parent
+QUICK = ("dashboard/views", "as2d_core/profiles", "as2d_core/published")
+"""Folders of tests that start nothing and wait for nothing."""
 
 # No test ever asks the adb server of whoever runs the tests: nobody listens here.
 os.environ["AS2D_ADB_SERVERS"] = "127.0.0.1:9"
@@ -16,14 +25,49 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers():
+    """One worker more than there are cores: a third of the time, a worker waits for something else than a core."""
+    if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
+        return None
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return (cores or 1) + 1
+
+
+def pytest_collection_modifyitems(items):
+    """Files that wait run beside files that compute, and quick ones come last: no worker is left alone."""
+    files = defaultdict(list)
+    for item in items:
+        files[item.path].append(item)
+    folders = defaultdict(list)
+    for path in files:
+        folders[path.parent].append(path)
+    begun = {}
+    for folder, paths in folders.items():
+        quick = any(folder == ROOT / name for name in QUICK)
+        for number, path in enumerate(paths):
+            begun[path] = number / len(paths) * (1.0 if quick else 0.85)
+    items[:] = [item for path in sorted(files, key=begun.__getitem__) for item in files[path]]
+
+
 @pytest.fixture(scope="session")
-def self_test():
-    """The width self-test of the bundled target on this processor, run once a session."""
-    runner = LiveRunner()
-    try:
-        record = runner.run(demo_request("self-test"))
-    finally:
-        runner.close()
+def self_test(tmp_path_factory):
+    """The width self-test of the bundled target on this processor, run once for all workers."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    kept = folder / "self-test.ndjson"
+    with (folder / "self-test.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not kept.exists():
+            runner = LiveRunner()
+            try:
+                runner.send(demo_request("self-test"))
+                lines = runner.lines("end")
+            finally:
+                runner.close()
+            kept.write_text("".join(lines), encoding="utf-8")
+    record = parse(kept.read_text(encoding="utf-8").splitlines(keepends=True))
     assert record.problems == []
     (event,) = record.self_tests
     return event

@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 ARTIFACTS = ROOT / "artifacts"
-HEALTH_DEADLINE_S = 60.0
+HEALTH_DEADLINE_S = 120.0
 BROWSERS = (
     "chromium",
     "chromium-browser",

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from live_dashboard import exceptions, open_page, settle
+from live_dashboard import LiveDashboard, exceptions, open_page, settle
 
 from as2d_core.profiles import load_profile
 from as2d_core.replay.runs import replay_window
@@ -17,16 +17,25 @@ WINDOWS = ("clean_00", "clean_01")
 HEAD_PX, ROW_PX, BOX_PX = 35, 35, 17
 
 
-@pytest.fixture
-def shown(start_dashboard, page, tmp_path):
-    """The Runs page over a store with two replayed runs."""
-    folder = tmp_path / "as2d"
-    with Store.open(folder) as store:
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """A dashboard over a store with two replayed runs; both are there and untagged when the first test ends."""
+    folder = tmp_path_factory.mktemp("kept")
+    with Store.open(folder / "as2d") as store:
         for window in WINDOWS:
-            path = tmp_path / f"{window}.ndjson"
+            path = folder / f"{window}.ndjson"
             path.write_text("".join(replay_window(load_corpus("demo"), window, load_profile("k70")).lines))
             ingest_run(store, path)
-    open_page(page, f"{start_dashboard(folder).url}/runs")
+    server = LiveDashboard(folder / "as2d")
+    server.wait_until_healthy()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def shown(server, page):
+    """The Runs page over that store."""
+    open_page(page, f"{server.url}/runs")
     return page
 
 

@@ -3,15 +3,11 @@
 import json
 
 import pytest
+from known_widths import know_widths
 
-from as2d_core.models.demo_catalog import TARGET, demo_window
-from as2d_core.models.folder import describe_model
-from as2d_core.records import SelfTest
-from as2d_core.runner.device import cpu_name
+from as2d_core.models.demo_catalog import demo_window
 from dashboard.cli import main
-from dashboard.services.models import mnn_version
 from dashboard.services.workspace import close_workspace
-from datastore.library import put_self_test, self_test_key
 from datastore.store import Store
 
 pytestmark = pytest.mark.models
@@ -21,10 +17,8 @@ pytestmark = pytest.mark.models
 def store_folder(tmp_path_factory):
     """A data folder that knows exact widths of the bundled target, so that the runner need not test them."""
     folder = tmp_path_factory.mktemp("as2d")
-    extra = {"cpu": cpu_name(), "mnn_version": mnn_version(), "threads": 1, "precision": "high", "memory": "high"}
-    test = SelfTest(describe_model(TARGET).sha256, (2, 3, 4, 5, 8, 9), "bit-equal", extra=extra)
     with Store.open(folder) as store:
-        put_self_test(store, self_test_key(test), test)
+        know_widths(store, (2, 3, 4, 5, 8, 9))
     return folder
 
 

@@ -1,6 +1,3 @@
-import json
-import subprocess
-import sys
 from dataclasses import replace
 
 import pytest
@@ -11,8 +8,7 @@ from replay_cases import EOS, cases, profile
 from as2d_core.engines.scripted import RoundCost, ScriptedSource, ScriptedTarget, TargetCosts, VirtualClock
 from as2d_core.engines.scripted_run import run_virtually
 from as2d_core.errors import ProfileError, RecordError
-from as2d_core.models.demo_catalog import DRAFTER, TARGET, demo_windows
-from as2d_core.protocol import parse, request_to_json
+from as2d_core.models.demo_catalog import demo_windows
 from as2d_core.records import AudioRef, ModelRef, Request
 from as2d_core.replay.native import (
     fit_costs,
@@ -193,26 +189,8 @@ def test_costs_cannot_be_fitted_without_rounds_forwards_or_a_k1_round():
 
 
 @pytest.mark.models
-def test_real_runs_of_the_demo_models_are_replayed_decision_by_decision():
-    asked = [
-        Request(
-            item.window_id,
-            "as2d",
-            ModelRef(str(TARGET)),
-            AudioRef(str(item.path)),
-            ModelRef(str(DRAFTER)),
-            instruction=item.instruction,
-            budget=7,
-        )
-        for item in demo_windows()[:3]
-    ]
-    lines = "".join(json.dumps(request_to_json(one)) + "\n" for one in asked)
-    done = subprocess.run(
-        [sys.executable, "-m", "as2d_core.runner"], input=lines, capture_output=True, text=True, timeout=120, check=True
-    )
-    streams = done.stdout.split('"kind":"run"')[1:]
-    records = [parse(('{"kind":"run"' + text).rstrip("{").splitlines(keepends=True)) for text in streams]
-    assert [r.run_id for r in records] == [one.run_id for one in asked]
+def test_real_runs_of_the_demo_models_are_replayed_decision_by_decision(runner, ask):
+    records = [runner.run(ask("as2d", item.window_id, budget=7)) for item in demo_windows()[:3]]
     for record in records:
         assert replay_run(record).equal
     agreement = timing_agreement(records, fit_costs(records))

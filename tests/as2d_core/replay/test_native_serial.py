@@ -1,8 +1,5 @@
 """Serial native runs replayed with their own measured costs take the same rounds, and are timed with mean costs."""
 
-import json
-import subprocess
-import sys
 from dataclasses import replace
 
 import pytest
@@ -15,8 +12,7 @@ from as2d_core.engines.drafting import BranchDrafter
 from as2d_core.engines.scripted import RoundCost, ScriptedModel, ScriptedTarget, TargetCosts, VirtualClock
 from as2d_core.engines.scripted_run import run_virtually
 from as2d_core.errors import ProfileError, RecordError
-from as2d_core.models.demo_catalog import DRAFTER, TARGET, demo_windows
-from as2d_core.protocol import parse, request_to_json
+from as2d_core.models.demo_catalog import demo_windows
 from as2d_core.records import AudioRef, ModelRef, Request
 from as2d_core.replay.agreement import FITTED, agreement
 from as2d_core.replay.native_serial import replay_native, serial_timing_error
@@ -155,28 +151,10 @@ def test_no_runs_are_refused():
 
 
 @pytest.mark.models
-def test_real_runs_of_the_demo_models_take_the_same_rounds_with_every_method():
-    windows = [demo_windows()[0], demo_windows()[4]]
-    asked = [
-        Request(
-            f"{item.window_id}-{name}",
-            name,
-            ModelRef(str(TARGET)),
-            AudioRef(str(item.path), window_id=item.window_id),
-            None if name == "target-only" else ModelRef(str(DRAFTER)),
-            instruction=item.instruction,
-            **parameters,
-        )
-        for item in windows
-        for name, parameters in PARAMETERS.items()
-    ]
-    lines = "".join(json.dumps(request_to_json(one)) + "\n" for one in asked)
-    done = subprocess.run(
-        [sys.executable, "-m", "as2d_core.runner"], input=lines, capture_output=True, text=True, timeout=180, check=True
-    )
-    streams = done.stdout.split('"kind":"run"')[1:]
-    records = [parse(('{"kind":"run"' + text).rstrip("{").splitlines(keepends=True)) for text in streams]
-    assert [r.run_id for r in records] == [one.run_id for one in asked]
+def test_real_runs_of_the_demo_models_take_the_same_rounds_with_every_method(runner, ask):
+    windows = [demo_windows()[0].window_id, demo_windows()[4].window_id]
+    asked = [ask(name, window, **parameters) for window in windows for name, parameters in PARAMETERS.items()]
+    records = [runner.run(one) for one in asked]
     found = agreement(records, profile(widths=16))
     assert [(item.method, item.equal, item.problem) for item in found.runs] == [
         (one.method, True, None) for one in asked

@@ -5,6 +5,7 @@ import time
 from dataclasses import replace
 
 import pytest
+from known_widths import know_widths
 
 from as2d_core.errors import RequestError, UnknownNameError
 from as2d_core.models.demo_catalog import demo_window
@@ -32,14 +33,17 @@ JOB_WAIT_S = 120.0
 
 
 @pytest.fixture
-def real_workspace(data_folder):
-    """A workspace on this computer's real runner."""
-    return open_workspace()
+def real_workspace(data_folder, exact_widths):
+    """A workspace on this computer's real runner, whose store knows the exact widths of the bundled target."""
+    workspace = open_workspace()
+    know_widths(workspace.store, exact_widths)
+    return workspace
 
 
 @pytest.mark.models
 def test_a_calibration_is_kept_as_a_profile_and_can_be_fitted_again_from_the_store(real_workspace):
-    calibration = start_calibration(real_workspace, repetitions=1, windows=("clean_00",))
+    form = CalibrationForm(repetitions=1, windows=("clean_00",), offsets_tokens=(0, 16), max_width=4)
+    calibration = start(real_workspace, form)
     assert calibration.over.wait(JOB_WAIT_S)
     assert calibration.problem is None
     kept = load_profile(real_workspace.folders, "this-computer")
