@@ -12,6 +12,7 @@ from dashboard.services.budgets import open_corpus
 from dashboard.services.headroom import find_headroom
 from dashboard.services.profiles import load_profile
 from dashboard.services.workspace import user_folders
+from dashboard.views.numbers import MINUS
 
 _LEVERS = ["what", "share of time %", "% tok/s per 1 % less", "95 %", "tok/s without", "% without"]
 _CSV = ["what", "share_percent", "move", "move_low", "move_high", "gone_tps", "gone_percent", "unit"]
@@ -112,7 +113,7 @@ def _text(found: Headroom, split: str, rule: WidthRule | None) -> str:
             "",
             f"{number(found.tps, 'tok/s')} (target-only {number(found.target_only_tps, 'tok/s')}); the same work in "
             f"perfect overlap, N / (max(D, V) + H): {number(found.bound_tps, 'tok/s')}",
-            f"T = D + V - O + H: {total / 1e3:.2f} = {found.draft_ms / 1e3:.2f} + {found.verify_ms / 1e3:.2f} - "
+            f"T = D + V {MINUS} O + H: {total / 1e3:.2f} = {found.draft_ms / 1e3:.2f} + {found.verify_ms / 1e3:.2f} {MINUS} "
             f"{found.overlap_ms / 1e3:.2f} + {found.idle_ms / 1e3:.2f} s; {number(found.drain_percent, '%')} of it "
             f"waits for a cancelled drafter; the source errs in {found.errors} places",
             "",

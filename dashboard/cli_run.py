@@ -15,6 +15,7 @@ from dashboard.services.requests import RunForm
 from dashboard.services.running import start_run
 from dashboard.services.runs import RunRow, get_run, load_record
 from dashboard.services.workspace import Workspace
+from dashboard.views.numbers import MINUS
 from dashboard.views.run_labels import ended
 from datastore.errors import RunNotFoundError
 from device_bridge.jobs import Job
@@ -227,6 +228,6 @@ def _text(row: RunRow, repetitions: int) -> str:
             f"response after {number(row.response_ms, 'ms', 1)}",
             f"{row.rounds} rounds, {row.proposed} candidates proposed, {row.accepted} accepted; "
             f"{same[row.matches_target_only]}",
-            f"T = D + V - O + H: {number(row.elapsed_ms)} = {account[0]} + {account[1]} - {account[2]} + {idle} ms",
+            f"T = D + V {MINUS} O + H: {number(row.elapsed_ms)} = {account[0]} + {account[1]} {MINUS} {account[2]} + {idle} ms",
         ]
     )

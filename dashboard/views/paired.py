@@ -277,7 +277,7 @@ def paired_figure(info: PairedInfo, theme: Theme, about: str = "") -> go.Figure:
             "margin": {"l": left, "r": 238, "t": 28, "b": 54},
             "xaxis": axis(
                 theme, f"TPS {info.against[0].lower()}{info.against[1:]} (%)", range=[low - room, high + room],
-                tickformat="+,~f", fixedrange=True,
+                tickformat=",~f", fixedrange=True,
             ),
             "yaxis": axis(
                 theme, range=[-0.6, len(drawn) - 0.4], fixedrange=True, showgrid=False, tickvals=places,

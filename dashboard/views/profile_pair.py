@@ -11,7 +11,7 @@ from as2d_core.profiles.profile import Profile
 from dashboard.views import numbers
 from dashboard.views.profile_table import cost_name
 from dashboard.views.text import label, lines, visible
-from dashboard.views.theme import SMALL_PX, Theme, axis, base_layout, empty_layout
+from dashboard.views.theme import SMALL_PX, Theme, axis, base_layout, empty_layout, width_axis
 
 HEIGHT_PX = 320
 SAME_SHARE = 0.01
@@ -67,13 +67,14 @@ def _sentence(rows: Sequence[ComparedCost], differing: Sequence[ComparedCost]) -
 def pair_figure(info: PairInfo, theme: Theme) -> go.Figure:
     """Second over first by width; bars are one standard deviation of the ratio from the calls of both."""
     figure = go.Figure(layout=base_layout(theme))
-    drawn = False
+    widest = 0
     for name in BY_WIDTH:
         shown, role, symbol, dash = _STYLE[name]
         rows = [row for row in info.rows if row.first.name == name and row.ratio is not None]
         if not rows:
             continue
-        drawn, colour, shift = True, theme.role(role), -0.1 if role == "target" else 0.1
+        widest = max(widest, *(row.first.width or 0 for row in rows))
+        colour, shift = theme.role(role), -0.1 if role == "target" else 0.1
         figure.add_scatter(
             name=shown,
             x=[(row.first.width or 0) + shift for row in rows],
@@ -96,7 +97,7 @@ def pair_figure(info: PairInfo, theme: Theme) -> go.Figure:
             hovertext=[_hover(row, info) for row in rows],
             hoverinfo="text",
         )
-    if not drawn:
+    if not widest:
         return go.Figure(layout=empty_layout(theme, "The two profiles have no width in common."))
     figure.add_hline(y=1, line={"color": theme.role("reference"), "dash": "dash", "width": 1}, layer="below")
     legend = {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "itemclick": False, "itemdoubleclick": False}
@@ -105,7 +106,7 @@ def pair_figure(info: PairInfo, theme: Theme) -> go.Figure:
         showlegend=True,
         legend={**legend, "font": {"size": SMALL_PX, "color": theme.text}},
         margin={"l": 64, "r": 24, "t": 34, "b": 48},
-        xaxis=axis(theme, "width K (positions)", dtick=1, showgrid=False),
+        xaxis=width_axis(theme, widest),
         yaxis=axis(theme, "second over first (ratio)", tickformat=".3~g"),
     )
     return figure

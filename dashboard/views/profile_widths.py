@@ -14,7 +14,7 @@ from as2d_core.profiles.comparison import BY_WIDTH, cost_rows, missing_widths
 from as2d_core.profiles.profile import Profile
 from dashboard.views import numbers
 from dashboard.views.text import label, lines, shortened, visible
-from dashboard.views.theme import SMALL_PX, Theme, axis, base_layout, caption, empty_layout, faded
+from dashboard.views.theme import SMALL_PX, Theme, axis, base_layout, caption, empty_layout, faded, width_axis
 
 HEIGHT_PX, RATIO_HEIGHT_PX, TOP_PX = 380, 260, 34
 MOST_SVG_MARKS = 2_000
@@ -241,7 +241,7 @@ def _layout(info: WidthsInfo, theme: Theme, top: float) -> dict[str, object]:
             "orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "xanchor": "left",
             "font": {"size": SMALL_PX, "color": theme.text}, "itemclick": False, "itemdoubleclick": False,
         },
-        "xaxis": axis(theme, "width K (positions)", range=[0.4, end], dtick=1 if end < 40 else None, showgrid=False),
+        "xaxis": width_axis(theme, max(widest, info.failed_width or 0)),
         "yaxis": axis(theme, "one verification (ms)", range=[0, top], tickformat=",~g"),
         "shapes": _bands(info, theme, end),
         "annotations": _marks(info, theme),
@@ -362,7 +362,7 @@ def ratios_figure(info: RatiosInfo, theme: Theme) -> go.Figure:
         )
     figure.update_layout(
         height=RATIO_HEIGHT_PX,
-        xaxis=axis(theme, "width K (positions)", dtick=1 if len(info.points) < 40 else None, showgrid=False),
+        xaxis=width_axis(theme, max(p.width for p in info.points)),
         yaxis=axis(theme, "beside over alone (ratio)", tickformat=".2~f", range=_ratio_range(info)),
     )
     return figure

@@ -213,6 +213,12 @@ def axis(theme: Theme, title: str | None = None, **more: Any) -> dict[str, Any]:
     return settings
 
 
+def width_axis(theme: Theme, widest: float) -> dict[str, Any]:
+    """An axis of widths K, from 1 to the widest: a tick at each, and none where no width can be."""
+    every = 1 if widest < 40 else None
+    return axis(theme, "width K (positions)", range=[0.4, widest + 0.6], dtick=every, showgrid=False)
+
+
 def caption(theme: Theme, content: str, **position: Any) -> dict[str, Any]:
     """A small annotation without an arrow; ``content`` is safe text, ``position`` is plotly's x, y and anchors."""
     return {"text": content, "showarrow": False, "font": {"size": SMALL_PX, "color": theme.muted}, **position}

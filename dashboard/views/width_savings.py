@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from as2d_core.profiles.profile import Profile, Spread
 from dashboard.views import numbers
-from dashboard.views.theme import Theme, axis, base_layout, caption, empty_layout
+from dashboard.views.theme import Theme, axis, base_layout, caption, empty_layout, width_axis
 
 PREFIX = "width_ms."
 
@@ -77,7 +77,7 @@ def width_savings_figure(info: WidthSavings, theme: Theme) -> go.Figure:
         figure.add_annotation(**caption(theme, text, x=info.failed_width, y=1, yref="paper", xanchor="right"))
     figure.update_layout(
         height=260,
-        xaxis=axis(theme, "width K (positions)", dtick=1 if len(info.savings) < 40 else None, showgrid=False),
+        xaxis=width_axis(theme, max(info.failed_width or 1, *(s.width for s in info.savings))),
         yaxis=axis(theme, "saved per position (%)", rangemode="tozero"),
     )
     return figure

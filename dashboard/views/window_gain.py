@@ -134,7 +134,7 @@ def gain_figure(info: GainInfo, theme: Theme) -> go.Figure:
             "height": 400,
             "margin": {"l": 70, "r": 24, "t": 44, "b": 54},
             "xaxis": axis(theme, title, tickformat=",~f", rangemode="tozero" if info.by != RANK else "normal"),
-            "yaxis": axis(theme, "TPS against target-only (%)", tickformat="+,~f"),
+            "yaxis": axis(theme, "TPS against target-only (%)", tickformat=",~f"),
             "shapes": [
                 {
                     "type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": 0, "y1": 0, "layer": "below",

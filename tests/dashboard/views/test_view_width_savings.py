@@ -58,3 +58,9 @@ def test_a_profile_without_a_cost_above_width_1_says_so(profile):
     info = width_savings_info(bare)
     assert info.savings == ()
     assert "no cost above K = 1" in width_savings_figure(info, theme_named("light")).layout.annotations[0].text
+
+
+def test_the_axis_of_widths_ends_where_widths_end(profile):
+    axis = width_savings_figure(width_savings_info(profile), theme_named("light")).layout.xaxis
+    widest = max([*(s.width for s in width_savings_info(profile).savings), profile.failed_width or 1])
+    assert (axis.dtick, *axis.range) == (1, 0.4, widest + 0.6)
