@@ -113,9 +113,9 @@ def _text(found: Headroom, split: str, rule: WidthRule | None) -> str:
             "",
             f"{number(found.tps, 'tok/s')} (target-only {number(found.target_only_tps, 'tok/s')}); the same work in "
             f"perfect overlap, N / (max(D, V) + H): {number(found.bound_tps, 'tok/s')}",
-            f"T = D + V {MINUS} O + H: {total / 1e3:.2f} = {found.draft_ms / 1e3:.2f} + {found.verify_ms / 1e3:.2f} {MINUS} "
-            f"{found.overlap_ms / 1e3:.2f} + {found.idle_ms / 1e3:.2f} s; {number(found.drain_percent, '%')} of it "
-            f"waits for a cancelled drafter; the source errs in {found.errors} places",
+            f"T = D + V {MINUS} O + H: {total / 1e3:.2f} = {found.draft_ms / 1e3:.2f} + {found.verify_ms / 1e3:.2f} "
+            f"{MINUS} {found.overlap_ms / 1e3:.2f} + {found.idle_ms / 1e3:.2f} s; {number(found.drain_percent, '%')} "
+            f"of it waits for a cancelled drafter; the source errs in {found.errors} places",
             "",
             table(_LEVERS, [_cells(item) for item in found.levers]),
             "",

@@ -1,4 +1,4 @@
-"""``as2d profile``: what devices charge: show, compare, import, export."""
+"""``as2d profile``: what devices charge: show, compare, import, export, delete."""
 
 import argparse
 import json
@@ -10,6 +10,8 @@ from as2d_core.profiles.codec import profile_to_json
 from as2d_core.profiles.comparison import BY_WIDTH, ComparedCost, CostRow, missing_widths
 from as2d_core.profiles.profile import Profile
 from dashboard.cli_output import Answer, add_csv, command, command_group, number, opened, rows_as_text, table
+from dashboard.services.profile_shelf import delete_profile, empty_bin, restore_profile
+from dashboard.services.profile_shelf import list_bin as binned_profiles
 from dashboard.services.profiles import (
     ProfileReport,
     export_profile,
@@ -20,6 +22,7 @@ from dashboard.services.profiles import (
     show_profile,
 )
 from dashboard.services.workspace import user_folders
+from dashboard.views.numbers import counted
 from datastore.locations import Folders
 
 _ID = "a profile id, or a profile file"
@@ -32,7 +35,7 @@ def register(commands: Any) -> None:
     actions = command_group(
         commands,
         "profile",
-        "cost profiles: list, show, compare, import, export",
+        "cost profiles: list, show, compare, import, export, delete",
         "as2d profile show k70",
         "Cost profiles: what a draft step and a verification of every width take on a device, published or measured.",
     )
@@ -77,6 +80,18 @@ def register(commands: Any) -> None:
     parser.add_argument("--file", metavar="FILE", type=Path, help="default: standard output")
     parser.add_argument("--replace", action="store_true", help="overwrite the file")
     parser.set_defaults(command=profile_export)
+    parser = command(actions, "delete", "move a kept profile into the bin", "as2d profile delete my-phone")
+    parser.add_argument("profile", metavar="PROFILE", help="id of a profile that was measured or imported here")
+    parser.set_defaults(command=profile_delete)
+    parser = actions.add_parser("bin", help="deleted profiles: list, restore, empty")
+    bins = parser.add_subparsers(title="actions", required=True, metavar="ACTION")
+    command(bins, "list", "list the profiles in the bin", "as2d profile bin list").set_defaults(command=bin_list)
+    parser = command(bins, "restore", "take a profile out of the bin", "as2d profile bin restore my-phone.json")
+    parser.add_argument("file", metavar="FILE", help="as `as2d profile bin list` names it")
+    parser.set_defaults(command=bin_restore)
+    parser = command(bins, "empty", "remove profiles in the bin for good", "as2d profile bin empty")
+    parser.add_argument("files", metavar="FILE", nargs="*", help="only these; default: all in the bin")
+    parser.set_defaults(command=bin_empty)
 
 
 def profile_list(options: argparse.Namespace) -> Answer:
@@ -150,6 +165,34 @@ def profile_export(options: argparse.Namespace) -> Answer:
         return Answer({"profile": body}, json.dumps(body, indent=1, ensure_ascii=False, allow_nan=False))
     profile = export_profile(folders, options.profile, options.file, replace=options.replace)
     return Answer({"id": profile.id, "file": options.file}, f"Written: {options.file}")
+
+
+def profile_delete(options: argparse.Namespace) -> Answer:
+    """Delete, but not for good."""
+    file = delete_profile(opened(), options.profile)
+    return Answer({"file": file}, f"In the bin as {file}.")
+
+
+def bin_list(options: argparse.Namespace) -> Answer:  # noqa: ARG001
+    """Profiles in the bin."""
+    found = binned_profiles(user_folders())
+    rows = [[item.file, item.profile_id, f"{item.kept_at:%Y-%m-%d %H:%M}"] for item in found]
+    document = {"profiles": [{"file": f.file, "profile": f.profile_id, "kept_at": f.kept_at} for f in found]}
+    return Answer(document, table(["file", "profile", "kept (UTC)"], rows) if rows else "The bin holds no profile.")
+
+
+def bin_restore(options: argparse.Namespace) -> Answer:
+    """Take it out again."""
+    restored = restore_profile(opened(), options.file)
+    return Answer({"profile": restored}, f"Restored: {restored}.")
+
+
+def bin_empty(options: argparse.Namespace) -> Answer:
+    """Delete for good."""
+    workspace = opened()
+    files = options.files or [item.file for item in binned_profiles(workspace.folders)]
+    removed = empty_bin(workspace, files)
+    return Answer({"removed": removed}, f"{counted(removed, 'profile')} removed for good.")
 
 
 def as_document(report: ProfileReport) -> dict[str, Any]:

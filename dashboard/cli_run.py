@@ -228,6 +228,7 @@ def _text(row: RunRow, repetitions: int) -> str:
             f"response after {number(row.response_ms, 'ms', 1)}",
             f"{row.rounds} rounds, {row.proposed} candidates proposed, {row.accepted} accepted; "
             f"{same[row.matches_target_only]}",
-            f"T = D + V {MINUS} O + H: {number(row.elapsed_ms)} = {account[0]} + {account[1]} {MINUS} {account[2]} + {idle} ms",
+            f"T = D + V {MINUS} O + H: {number(row.elapsed_ms)} = {account[0]} + {account[1]} "
+            f"{MINUS} {account[2]} + {idle} ms",
         ]
     )

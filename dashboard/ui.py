@@ -13,8 +13,10 @@ from dashboard import ui_app, ui_state
 from dashboard.services.repair import rebuild_store
 from dashboard.services.workspace import Workspace, open_workspace
 from dashboard.views.boxes import box_html, sentence_html
-from dashboard.views.theme import CONFIG, Theme, theme_named
+from dashboard.views.signature import signed
+from dashboard.views.theme import CONFIG, Theme, picture_named, theme_named
 from datastore.errors import StoreDamagedError, StoreError, StoreLockedError
+from datastore.files import safe_name
 
 _PAGES = ("start", "devices", "request", "sweep", "timeline", "budgets", "runs", "notebook", "reports")
 START, DEVICES, REQUEST, SWEEP, TIMELINE, BUDGETS, RUNS, NOTEBOOK, REPORTS = (f"pages/{name}.py" for name in _PAGES)
@@ -73,9 +75,9 @@ def box(kind: str, sentence_: str, detail: str = "") -> None:
     st.html(box_html(kind, sentence_, theme(), detail))
 
 
-def sentence(text: str, *, muted: bool = True) -> None:
-    """A line of text that is never read as markup."""
-    st.html(sentence_html(text, theme(), muted))
+def sentence(text: str, *, muted: bool = True, beside: bool = False) -> None:
+    """A line of text that is never read as markup; ``beside``: something else stands on the same line."""
+    st.html(sentence_html(text, theme(), muted), width="content" if beside else "stretch")
 
 
 @contextmanager
@@ -107,18 +109,23 @@ def chart(
     figure: go.Figure,
     key: str,
     *,
+    said: str = "",
     config: Mapping[str, Any] = CONFIG,
     on_click: Callable[[Point], None] | None = None,
     on_range: Callable[[float, float], None] | None = None,
 ) -> None:
-    """A figure in its own colours.
+    """A figure in its own colours, which can be saved as a picture.
 
     Args:
+        said: what it shows and what was chosen for it, printed into it for those who see the picture alone.
         on_click: gets the point that was clicked on; not together with a figure whose drag selects.
         on_range: gets both ends of the range that was dragged over the x axis.
     """
+    if said:
+        signed(figure, theme(), said)
+    answers = picture_named(config, safe_name(key))
     if on_click is None and on_range is None:
-        st.plotly_chart(figure, key=key, theme=None, config=dict(config))
+        st.plotly_chart(figure, key=key, theme=None, config=answers)
         return
 
     def selected() -> None:
@@ -130,4 +137,4 @@ def chart(
             on_click(chosen["points"][0])
 
     mode = tuple(name for name, asked in (("points", on_click), ("box", on_range)) if asked is not None)
-    st.plotly_chart(figure, key=key, theme=None, config=dict(config), on_select=selected, selection_mode=mode)
+    st.plotly_chart(figure, key=key, theme=None, config=answers, on_select=selected, selection_mode=mode)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from dashboard import ui_theme
+from dashboard import ui_pictures, ui_theme
 from dashboard.door import CLOSED
 from dashboard.ui_server import is_guarded
 from dashboard.views.theme import theme_named
@@ -42,6 +42,7 @@ def run() -> None:
         st.Page("pages/reports.py", title="Reports", icon=":material/description:"),
     ]
     ui_theme.follow()
+    ui_pictures.offer()
     st.navigation(pages, position="top").run()
 
 

@@ -14,11 +14,12 @@ from dashboard.notebook.running import Result, run_cell
 from dashboard.notebook.source import Source
 from dashboard.services.workspace import Workspace
 from dashboard.views import numbers
-from dashboard.views.theme import CONFIG, STRIP_CONFIG
+from dashboard.views.grids import column_widths, grid_height
+from dashboard.views.theme import CONFIG, PICTURE_CONFIG
 
 _RESULTS = "cell-results"
 MOST_RESULTS = 64
-ROW_PX, HIGHEST_PX = 35, 458
+MOST_ROWS = 13
 
 
 def result(
@@ -57,7 +58,7 @@ def blocks(found: Sequence[Block], key: str) -> None:
             case Sentence(said, kind):
                 ui.box("error", said) if kind == "error" else ui.sentence(said)
             case Drawing(figure, note):
-                ui.chart(figure, f"{key}-{number}", config=STRIP_CONFIG if block.strip else CONFIG)
+                ui.chart(figure, f"{key}-{number}", config=PICTURE_CONFIG if block.strip else CONFIG)
                 if note:
                     ui.sentence(note)
             case Grid():
@@ -68,8 +69,14 @@ def _grid(grid: Grid) -> None:
     names = [name or f"column {i}" for i, name in enumerate(grid.columns, 1)]
     unique = [f"{name} ({names[:i].count(name) + 1})" if name in names[:i] else name for i, name in enumerate(names)]
     frame = pd.DataFrame([list(row) for row in grid.rows], columns=unique)
-    height = min(ROW_PX * (len(frame) + 1) + 3, HIGHEST_PX)
-    st.dataframe(frame, hide_index=True, placeholder=numbers.NA, height=height)
+    widths = column_widths({name: list(frame[name]) for name in frame.columns})
+    st.dataframe(
+        frame,
+        hide_index=True,
+        placeholder=numbers.NA,
+        height=grid_height(len(frame), MOST_ROWS),
+        column_config={name: st.column_config.Column(width=width) for name, width in widths.items()},
+    )
     if grid.note:
         ui.sentence(grid.note)
 

@@ -26,7 +26,7 @@ from dashboard.services.workspace import Workspace
 from dashboard.views import numbers
 from dashboard.views.boxes import sentence_html
 from dashboard.views.figure_help import HELP
-from dashboard.views.heading import badge_html, heading_html, heading_info
+from dashboard.views.heading import badge_html, heading_html, heading_info, heading_text
 from dashboard.views.run_labels import costs_sentence, profile_label
 from dashboard.views.timeline import timeline_figure
 from dashboard.views.windows import WindowsInfo
@@ -86,7 +86,7 @@ def asked(workspace: Workspace) -> Asked:
     for problem in problems:
         ui.box("warning", problem)
     corpora = list_corpora(workspace.folders)
-    left, middle, right = st.columns([5, 4, 6])
+    left, middle, right = st.columns([6, 3, 6])
     with left:
         first = next(iter(profiles))
         own = measured_profile(workspace, find_device(workspace).key)
@@ -218,11 +218,6 @@ def selected(found: Compared) -> Pair:
     return Pair(best.drafter, best.budget)
 
 
-def drag_chooses() -> bool:
-    """Whether a drag over the figure picks several budgets; Streamlit hears no click on a figure that waits for one."""
-    return ui_state.flag("drag", "Drag over budgets to choose among them")
-
-
 def pick_pair(point: ui.Point) -> None:
     """A mark of the curve was clicked on."""
     found = point.get("customdata")
@@ -244,7 +239,7 @@ def pick_range(report: BudgetReport) -> Callable[[float, float], None]:
 def pair_tools(found: Compared, pair: Pair) -> None:
     """What was chosen without looking at test windows, and the way back to it."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        ui.sentence(choice_sentence(found, pair))
+        ui.sentence(choice_sentence(found, pair), beside=True)
         if pair.by_hand or found.among is not None:
             clear = {"b": None, "drafter": None, "from": None, "to": None, "frozen": None}
             st.button("Choose among all", icon=":material/undo:", on_click=ui_state.put, kwargs=clear, type="tertiary")
@@ -312,8 +307,10 @@ def window_details(workspace: Workspace, report: BudgetReport, pair: Pair) -> No
         with ui.guarded():
             found = ui_cache.replayed(workspace, report.profile, report.corpus, name, budget, pair.drafter)
             timeline = found.run.timeline
-            st.html(heading_html(heading_info(timeline, found.target_only_tps), ui.theme()))
-            ui.chart(timeline_figure(timeline, ui.theme(), max_bars=800), "cell-timeline")
+            heading = heading_info(timeline, found.target_only_tps)
+            st.html(heading_html(heading, ui.theme()))
+            figure = timeline_figure(timeline, ui.theme(), max_bars=800)
+            ui.chart(figure, "cell-timeline", said=heading_text(heading))
         with st.container(horizontal=True):
             if not ui_state.get("draft") and not ui_state.get("verify"):
                 state = {"corpus": report.corpus.id, "window": name, "profile": report.profile.id, "b": budget}

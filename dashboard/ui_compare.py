@@ -13,11 +13,13 @@ from dashboard.services.workspace import Workspace
 from dashboard.ui_cache_compare import Comparison
 from dashboard.views import numbers
 from dashboard.views.cost_parts import cost_figure, cost_table
+from dashboard.views.grids import grid_height
 from dashboard.views.heading import badge_html
 from dashboard.views.methods_compare import methods_figure, methods_info
 from dashboard.views.outputs_compare import difference_html, outputs_table
 from dashboard.views.over_time import over_time_figure
 from dashboard.views.paired import paired_frame, paired_table
+from dashboard.views.run_filters import filters_in_words, group_labels
 from dashboard.views.run_groups import BY, counts, work
 from dashboard.views.run_labels import kind, run_label
 from dashboard.views.theme import METHOD_NAMES, PICTURE_CONFIG
@@ -30,7 +32,7 @@ MOST_SENT = 500
 """Runs that a figure in a notebook names."""
 DAYS = {"any": None, "last day": 1, "last 7 days": 7, "last 30 days": 30}
 FILTERS = ("runs", "group", "method", "device", "window", "tag", "when")
-ROW_PX, HIGHEST_PX = 35, 598
+MOST_ROWS = 17
 
 
 def asked_for(workspace: Workspace) -> RunFilter:
@@ -53,9 +55,11 @@ def asked_for(workspace: Workspace) -> RunFilter:
 
 def _filters(workspace: Workspace) -> RunFilter:
     with st.container(horizontal=True, vertical_alignment="bottom"):
+        together = group_labels(run_service.choices(workspace, "group"))
         groups = ui_state.several(
-            "group", "Started together", run_service.choices(workspace, "group"), placeholder="any", width=220
-        )
+            "group", "Started together", list(together), placeholder="any", width=240,
+            format_func=lambda name: together.get(name, name),
+        )  # fmt: skip
         methods = ui_state.several(
             "method", "Method", METHODS, placeholder="any", width=200,
             format_func=lambda name: METHOD_NAMES.get(name, name),
@@ -123,15 +127,8 @@ def compared(workspace: Workspace, found: ComparedRuns, key: str) -> Comparison:
 
 def about(found: ComparedRuns, where: RunFilter) -> str:
     """What is compared, in words."""
-    said = [f"{key}: {_spelled(values)}" for key, values in where.as_json().items() if key != "run_ids"]
     named = numbers.counted(len(found.rows), "run")
-    return "; ".join([f"{named} by name" if where.run_ids else named, *said])
-
-
-def _spelled(values: object) -> str:
-    if isinstance(values, tuple | list):
-        return ", ".join(map(str, values[:4])) + (" ..." if len(values) > 4 else "")
-    return str(values)
+    return "; ".join([f"{named} by name" if where.run_ids else named, *filters_in_words(where.as_json())])
 
 
 def labels(found: ComparedRuns, said: str) -> None:
@@ -140,7 +137,11 @@ def labels(found: ComparedRuns, said: str) -> None:
     st.html("".join(badge_html(numbers.badge(name), ui.theme()) for name in kinds))
     windows = len({work(row) for row in found.rows})
     unfinished = sum(not counts(row) for row in found.rows)
-    more = f"; {unfinished:,} of them are not pooled (failed, broken off or warm-ups)" if unfinished else ""
+    more = (
+        f"; {unfinished:,} of them {'is' if unfinished == 1 else 'are'} not pooled (failed, broken off or warm-ups)"
+        if unfinished
+        else ""
+    )
     ui.sentence(f"{said}, on {numbers.counted(windows, 'window')}{more}.")
     if found.left_out:
         ui.box("note", f"Only the newest {MOST_COMPARED:,} are compared; {found.left_out:,} older ones match, too.")
@@ -156,18 +157,18 @@ def one_setting(compared_: Comparison) -> None:
 
 def table(compared_: Comparison, said: str) -> None:
     """All figures of the comparison."""
-    shown = paired_table(compared_.paired)
-    st.dataframe(shown, hide_index=True, height=min(ROW_PX * (len(shown) + 1) + 3, HIGHEST_PX))
+    shown = paired_table(compared_.paired, ui_state.flag("columns", "All columns"))
+    st.dataframe(shown, hide_index=True, height=grid_height(len(shown), MOST_ROWS))
     ui_export.table(
         lambda: paired_frame(compared_.paired), "comparison", {"runs": said, "reference": compared_.paired.reference}
     )
 
 
-def costs(compared_: Comparison) -> None:
+def costs(compared_: Comparison, said: str) -> None:
     """T = D + V - O + H of every setting."""
-    ui.chart(cost_figure(compared_.costs, ui.theme()), "costs", config=PICTURE_CONFIG)
+    ui.chart(cost_figure(compared_.costs, ui.theme()), "costs", said=said, config=PICTURE_CONFIG)
     shown = cost_table(compared_.costs)
-    st.dataframe(shown, hide_index=True, height=min(ROW_PX * (len(shown) + 1) + 3, HIGHEST_PX))
+    st.dataframe(shown, hide_index=True, height=grid_height(len(shown), MOST_ROWS))
 
 
 def settings(compared_: Comparison) -> None:
@@ -176,7 +177,7 @@ def settings(compared_: Comparison) -> None:
     info = compared_.settings if everything else compared_.differences
     if info.rows:
         shown = info.table
-        st.dataframe(shown, hide_index=True, height=ROW_PX * (len(shown) + 1) + 3)
+        st.dataframe(shown, hide_index=True, height=grid_height(len(shown), len(shown)))
     if info.sentence:
         ui.sentence(info.sentence)
     if len(compared_.groups) > len(info.groups):
@@ -189,7 +190,7 @@ def outputs(workspace: Workspace, compared_: Comparison) -> None:
     ui.sentence(info.sentence, muted=False)
     if not info.rows:
         return
-    st.dataframe(outputs_table(info), hide_index=True, height=min(ROW_PX * (len(info.rows) + 1) + 3, HIGHEST_PX))
+    st.dataframe(outputs_table(info), hide_index=True, height=grid_height(len(info.rows), MOST_ROWS))
     differing = {row.run_id: f"{row.name}, {row.window}" for row in info.rows if row.verdict == "different"}
     if not differing:
         return
@@ -203,7 +204,7 @@ def outputs(workspace: Workspace, compared_: Comparison) -> None:
         ui.sentence(f"Struck out: only in {info.reference}; underlined: only in {row.name}.")
 
 
-def timelines(workspace: Workspace, found: ComparedRuns) -> None:
+def timelines(workspace: Workspace, found: ComparedRuns, said: str) -> None:
     """Runs of one window under each other from the same zero."""
     if len({work(row) for row in found.rows}) != 1 or not 1 < len(found.rows) <= MOST_TIMELINES:
         return
@@ -211,7 +212,8 @@ def timelines(workspace: Workspace, found: ComparedRuns) -> None:
     with ui.guarded():
         rows = [get_run(workspace, row["run_id"]) for row in found.rows]
         records = [ui_cache.stored_record(workspace, row) for row in rows]
-        ui.chart(methods_figure(methods_info(records), ui.theme()), "timelines", config=PICTURE_CONFIG)
+        figure = methods_figure(methods_info(records), ui.theme())
+        ui.chart(figure, "timelines", said=said, config=PICTURE_CONFIG)
         send_button(workspace, found, "methods", "timelines")
         with st.container(horizontal=True):
             for row in rows:
@@ -219,12 +221,12 @@ def timelines(workspace: Workspace, found: ComparedRuns) -> None:
                 ui.link(ui.TIMELINE, name, icon=":material/view_timeline:", run=row.run_id)
 
 
-def over_time(compared_: Comparison) -> None:
+def over_time(compared_: Comparison, said: str) -> None:
     """What changed since earlier days."""
     info = compared_.over_time
-    for said in info.sentences:
-        ui.sentence(said, muted=False)
-    ui.chart(over_time_figure(info, ui.theme()), "over-time")
+    for sentence in info.sentences:
+        ui.sentence(sentence, muted=False)
+    ui.chart(over_time_figure(info, ui.theme()), "over-time", said=said)
 
 
 def send_button(workspace: Workspace, found: ComparedRuns, view: str, key: str, **more: object) -> None:

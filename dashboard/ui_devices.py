@@ -34,8 +34,9 @@ from dashboard.views.device_cards import (
 from dashboard.views.heading import badge_html
 from dashboard.views.numbers import badge
 from dashboard.views.progress import progress_info
-from dashboard.views.run_labels import short_run_label
+from dashboard.views.run_labels import profile_label, short_run_label
 from dashboard.views.text import label
+from dashboard.views.theme import PICTURE_CONFIG
 from dashboard.views.width_savings import width_savings_figure, width_savings_info
 from datastore.locations import Folders
 from datastore.queries import row_as_json
@@ -192,7 +193,8 @@ def _savings(workspace: Workspace, profile_id: str) -> None:
         )
         if profile.failed_width is not None:
             ui.sentence(f"Width {profile.failed_width} failed: {profile.failed_reason}")
-        ui.chart(width_savings_figure(width_savings_info(profile), ui.theme()), f"savings-{profile_id}")
+        figure = width_savings_figure(width_savings_info(profile), ui.theme())
+        ui.chart(figure, f"savings-{profile_id}", said=profile_label(profile), config=PICTURE_CONFIG)
 
 
 def _calibrating(calibration: Calibration) -> None:

@@ -4,13 +4,14 @@ import streamlit as st
 
 from as2d_core.errors import As2dError
 from dashboard import ui, ui_cache, ui_notebook, ui_state
+from dashboard.services.budgets import ALL_WINDOWS
 from dashboard.services.profiles import load_profile, profile_ids
 from dashboard.services.workspace import Workspace
 from dashboard.ui_budgets import Asked
 from dashboard.views import numbers
 from dashboard.views.devices_compared import MOST_PANELS, devices_compared_figure, devices_compared_info
 from dashboard.views.figure_help import HELP
-from dashboard.views.theme import STRIP_CONFIG
+from dashboard.views.theme import PICTURE_CONFIG
 
 
 def section(workspace: Workspace, asked: Asked) -> None:
@@ -32,7 +33,9 @@ def section(workspace: Workspace, asked: Asked) -> None:
     info = devices_compared_info(tables)
     ui.sentence(info.sentence)
     figure = devices_compared_figure(info, ui.theme(), asked.profile.id)
-    ui.chart(figure, "devices", config=STRIP_CONFIG, on_click=_pick)
+    split = f"{asked.split} windows" if asked.split != ALL_WINDOWS else "all windows"
+    said = f"replayed: set {asked.corpus.id}, {split}, {len(tables)} devices"
+    ui.chart(figure, "devices", said=said, config=PICTURE_CONFIG, on_click=_pick)
     if info.left_out:
         ui.sentence(f"{numbers.counted(info.left_out, 'more device')} left out.")
     for problem in problems:

@@ -8,13 +8,13 @@ from as2d_core.records import METHODS, RunRecord
 from dashboard import ui, ui_state
 from dashboard.services.references import request_reference_tps
 from dashboard.services.workspace import Workspace
-from dashboard.views.heading import badge_html, badges
+from dashboard.views.heading import badge_html, badges, heading_info, heading_text
 from dashboard.views.live import live_figure, live_figures_html, live_info, live_text_html
 from dashboard.views.live_lanes import live_lanes_svg
 from dashboard.views.methods_compare import methods_figure, methods_info
 from dashboard.views.progress import FEW_CORES_NOTE, few_cores, progress_info
 from dashboard.views.text import element
-from dashboard.views.theme import STRIP_CONFIG, method_name
+from dashboard.views.theme import PICTURE_CONFIG, method_name
 from device_bridge.errors import UnknownJobError
 from device_bridge.jobs import Job
 from device_bridge.streams import LiveRun
@@ -99,7 +99,8 @@ def _run(workspace: Workspace, job: Job, run: LiveRun) -> None:
     )
     st.html(live_text_html(info, theme))
     if run.ended and job.finished:
-        ui.chart(live_figure(info, theme), f"live-{job.id}", config=STRIP_CONFIG)
+        said = heading_text(heading_info(info.timeline))
+        ui.chart(live_figure(info, theme), f"live-{job.id}", said=said, config=PICTURE_CONFIG)
     elif lanes := live_lanes_svg(info.timeline, theme):
         st.image(lanes, width="stretch")
 
@@ -119,7 +120,8 @@ def _results(job: Job) -> None:
     if 1 < len(decoded) <= MOST_COMPARED:
         st.subheader("Side by side", anchor=False)
         info = methods_info(decoded)
-        ui.chart(methods_figure(info, ui.theme()), f"methods-{job.id}", config=STRIP_CONFIG)
+        said = f"runs {', '.join(record.run_id for record in decoded)}"
+        ui.chart(methods_figure(info, ui.theme()), f"methods-{job.id}", said=said, config=PICTURE_CONFIG)
         st.dataframe(info.table, hide_index=True)
         for note in info.notes:
             ui.sentence(note)

@@ -9,7 +9,6 @@ from dashboard.services.workspace import Workspace
 from dashboard.views import numbers
 from dashboard.views.figure_help import HELP
 from dashboard.views.power import left_sentence, power_figure, power_info, rails_table
-from dashboard.views.signature import signed
 from dashboard.views.theme import PICTURE_CONFIG
 
 
@@ -29,8 +28,8 @@ def beside(workspace: Workspace, record: RunRecord, run_id: str) -> None:
     for item in found:
         info = power_info(item, item.start_ns if start is None else start.time_ns)
         key = f"power-{item.trace.file_sha256[:12]}"
-        figure = signed(power_figure(info, ui.theme()), ui.theme(), f"{info.file} beside run {run_id}")
-        ui.chart(figure, key, config=PICTURE_CONFIG)
+        said = f"{info.file} beside run {run_id}"
+        ui.chart(power_figure(info, ui.theme()), key, said=said, config=PICTURE_CONFIG)
         ui.sentence(" ".join(info.sentences))
         rails = rails_table(item)
         if not rails.empty:

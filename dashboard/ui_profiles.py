@@ -17,6 +17,7 @@ from dashboard.services.workspace import Workspace
 from dashboard.views import numbers
 from dashboard.views.boxes import sentence_html
 from dashboard.views.figure_help import HELP
+from dashboard.views.grids import column_width, grid_height
 from dashboard.views.heading import badge_html
 from dashboard.views.profile_pair import (
     device_line,
@@ -38,13 +39,12 @@ from dashboard.views.profile_table import (
 )
 from dashboard.views.profile_widths import above_sentence, ratios_figure, ratios_info, widths_figure, widths_info
 from dashboard.views.run_labels import costs_sentence, profile_label
-from dashboard.views.signature import signed
 from dashboard.views.theme import PICTURE_CONFIG
 from dashboard.views.width_savings import width_savings_figure, width_savings_info
 from datastore.files import safe_name
 
 NO_OTHER = "nothing"
-ROW_PX, HIGHEST_PX = 35, 318
+MOST_LISTED = 8
 _SAID = "profiles-said"
 
 
@@ -89,14 +89,17 @@ def _list(items: list[ShelfItem]) -> None:
         table,
         hide_index=True,
         placeholder=numbers.NA,
-        height=min(ROW_PX * (len(table) + 1) + 3, HIGHEST_PX),
+        height=grid_height(len(table), MOST_LISTED),
         on_select=pick,
         selection_mode="single-row",
         key="profiles-list",
         column_config={
             name: st.column_config.NumberColumn(help=LIST_HELP.get(name), format="%.2f")
             if name.endswith("(ms)")
-            else st.column_config.Column(help=LIST_HELP.get(name))
+            else st.column_config.Column(
+                help=LIST_HELP.get(name),
+                width=column_width([name, *map(str, table[name])]) if name == "Measured" else None,
+            )
             for name in table.columns
         },
     )
@@ -146,7 +149,10 @@ def head(workspace: Workspace, profile: Profile) -> None:
 
 
 def _models(profile: Profile) -> str:
-    named = [f"{role} {model.name}" for role, model in sorted(profile.models.items(), reverse=True)]
+    named = [
+        f"{role} {model.name}" if model.name != role else role
+        for role, model in sorted(profile.models.items(), reverse=True)
+    ]
     return f"Models: {', '.join(named)}." if named else "Its models are not recorded."
 
 
@@ -197,7 +203,7 @@ def widths(workspace: Workspace, profile: Profile) -> None:
 
 def _figure(figure: go.Figure, key: str, *shown: Profile) -> None:
     """A figure that says in itself which profiles it shows."""
-    ui.chart(signed(figure, ui.theme(), " over ".join(map(profile_label, shown))), key, config=PICTURE_CONFIG)
+    ui.chart(figure, key, said=" over ".join(map(profile_label, shown)), config=PICTURE_CONFIG)
 
 
 def exact(profile: Profile) -> None:

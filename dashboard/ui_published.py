@@ -31,7 +31,6 @@ from dashboard.views.published_tables import (
     table_name,
     tables_sentence,
 )
-from dashboard.views.signature import signed
 from dashboard.views.theme import PICTURE_CONFIG
 
 OVERVIEW, LEDGER = "all", "ledger"
@@ -150,7 +149,7 @@ def _corpus(tables: list[ComparedTable] | tuple[ComparedTable, ...]) -> str:
 
 
 def _figure(figure: go.Figure, key: str, said: str, on_click: object = None) -> None:
-    ui.chart(signed(figure, ui.theme(), said), key, config=PICTURE_CONFIG, on_click=on_click)
+    ui.chart(figure, key, said=said, config=PICTURE_CONFIG, on_click=on_click)
 
 
 def _frame(rows: pd.DataFrame, helps: Mapping[str, str]) -> None:

@@ -36,8 +36,8 @@ def template() -> str:
     return chosen
 
 
-def filled(workspace: Workspace, chosen: str) -> Notebook | None:
-    """The report as it is filled in; ``None`` while something is missing, which the page says."""
+def filled(workspace: Workspace, chosen: str, preview_: Any) -> Notebook | None:
+    """The report as it is filled in; ``None`` while something is missing, which is said where the preview goes."""
     kind = TEMPLATES[chosen]
     ids = _runs(workspace, kind.runs[1])
     pair: dict[str, Any] = {}
@@ -58,12 +58,14 @@ def filled(workspace: Workspace, chosen: str) -> Notebook | None:
         ),
     )
     if not ids and kind.runs[0]:
-        ui.box("empty", "Choose a run.", "One is enough; its report appears here.")
+        with preview_:
+            ui.box("empty", "Choose a run.", "One is enough; its report appears here.")
         return None
     try:
         return make_report(workspace.store, chosen, ids, words, **pair)
     except As2dError as error:
-        ui.box("error", str(error))
+        with preview_:
+            ui.box("error", str(error))
         return None
 
 

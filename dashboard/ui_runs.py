@@ -15,15 +15,17 @@ from dashboard.services.runs import RunFilter, RunRow
 from dashboard.services.workspace import Workspace
 from dashboard.views import numbers
 from dashboard.views.comparison_table import comparison_table
+from dashboard.views.grids import column_width, grid_height
 from dashboard.views.heading import badge_html
 from dashboard.views.methods_compare import methods_figure, methods_info
+from dashboard.views.run_filters import group_label
 from dashboard.views.run_labels import ended
 from dashboard.views.runs import RunsInfo, runs_info, runs_styled
 from dashboard.views.runs_compare import comparison_figure, comparison_info
-from dashboard.views.theme import METHOD_NAMES, STRIP_CONFIG
+from dashboard.views.theme import METHOD_NAMES, PICTURE_CONFIG
 
 PAGE = 100
-ROW_PX, HIGHEST_PX = 35, 528
+MOST_ROWS = 15
 MOST_TIMELINES = 8
 ORDERS: dict[str, tuple[str, bool]] = {
     "Newest first": ("created_at", True),
@@ -36,8 +38,8 @@ ORDERS: dict[str, tuple[str, bool]] = {
 }
 LAST = ("Device", "Run")
 """Columns that give way where there is little room."""
-WIDTHS = {"Started": 164}
-"""Widths in px of columns that a narrow grid would cut off."""
+SHOWN_WHOLE = ("Started", "Method", "Window", "Status")
+"""Columns of text that a narrow grid would cut off."""
 FORMATS = {"csv": "CSV", "parquet": "Parquet", "ndjson": "NDJSON logs", "trace": "Perfetto trace"}
 
 
@@ -45,14 +47,18 @@ def asked_for(workspace: Workspace) -> RunFilter:
     """The filters, in one row."""
     columns = st.columns([4, 3, 3, 3, 3, 3])
     with columns[0]:
-        text = ui_state.words("text", "Text", placeholder="id, words, device, note ...")
+        text = ui_state.words(
+            "text", "Text", placeholder="id, words, note ...",
+            help="Found in ids, words, devices, models, notes, errors and tags.",
+        )  # fmt: skip
     with columns[1]:
         methods = ui_state.several(
             "method",
             "Method",
             [*METHODS, *OPERATIONS],
             format_func=lambda name: METHOD_NAMES.get(name, name),
-            placeholder="any that decodes",
+            placeholder="any",
+            help="Any that decodes; calibrations and collections are listed when they are chosen here.",
         )
     with columns[2]:
         statuses = ui_state.several("status", "Status", [*STATUSES, "incomplete"], format_func=ended, placeholder="any")
@@ -80,7 +86,7 @@ def _of_group(workspace: Workspace, where: RunFilter) -> RunFilter:
         return where
     left, right = st.columns([8, 2], vertical_alignment="center")
     with left:
-        ui.box("note", f"Only the runs of group {group}, which were started together.")
+        ui.box("note", f"Only the runs that were started together: {group_label(group)}.")
     right.button("Show all runs", on_click=ui_state.put, kwargs={"group": None})
     if group not in runs.choices(workspace, "group"):
         return replace(where, run_ids=(), text="\0")
@@ -125,13 +131,16 @@ def table(rows: Sequence[RunRow], key: str) -> list[RunRow]:
         runs_styled(info),
         hide_index=True,
         placeholder=numbers.NA,
-        height=min(ROW_PX * (len(rows) + 1) + 3, HIGHEST_PX),
+        height=grid_height(len(rows), MOST_ROWS),
         on_select="rerun",
         selection_mode="multi-row",
         column_order=[*(name for name in info.table.columns if name not in LAST), *LAST],
         key=f"{key}-{hash(info.run_ids)}",
         column_config={
-            name: st.column_config.Column(help=text, width=WIDTHS.get(name)) for name, text in info.help.items()
+            name: st.column_config.Column(
+                help=text, width=column_width([name, *info.table[name]]) if name in SHOWN_WHOLE else None
+            )
+            for name, text in info.help.items()
         },
     )
     return [rows[i] for i in chosen["selection"]["rows"] if i < len(rows)]
@@ -247,7 +256,8 @@ def compare(workspace: Workspace, chosen: Sequence[RunRow]) -> None:
     kinds = sorted({*(row.label for row in chosen), *(["emulated"] if any(row.emulated for row in chosen) else [])})
     st.html("".join(badge_html(numbers.badge(kind), ui.theme()) for kind in kinds))
     info = comparison_info([_mapping(row) for row in chosen])
-    ui.chart(comparison_figure(info, ui.theme()), "compared", config=STRIP_CONFIG)
+    said = f"runs {', '.join(row.run_id for row in chosen)}"
+    ui.chart(comparison_figure(info, ui.theme()), "compared", said=said, config=PICTURE_CONFIG)
     st.dataframe(comparison_table(info), hide_index=True)
     ids = [row.run_id for row in chosen]
     ui_notebook.send_button(workspace, "comparison", "comparison", runs=ids)
@@ -260,7 +270,8 @@ def compare(workspace: Workspace, chosen: Sequence[RunRow]) -> None:
     if len(same) == 1 and len(chosen) <= MOST_TIMELINES:
         with ui.guarded():
             records = [ui_cache.stored_record(workspace, row) for row in chosen]
-            ui.chart(methods_figure(methods_info(records), ui.theme()), "compared-timelines", config=STRIP_CONFIG)
+            figure = methods_figure(methods_info(records), ui.theme())
+            ui.chart(figure, "compared-timelines", said=said, config=PICTURE_CONFIG)
             ui_notebook.send_button(workspace, "methods", "methods", runs=ids)
 
 

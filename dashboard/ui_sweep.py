@@ -31,14 +31,18 @@ from dashboard.services.sweeps import (
 from dashboard.services.workspace import Workspace
 from dashboard.views import numbers
 from dashboard.views.figure_help import HELP
+from dashboard.views.grids import grid_height
 from dashboard.views.heading import badge_html
 from dashboard.views.progress import FEW_CORES_NOTE, few_cores, progress_info
+from dashboard.views.run_filters import group_label
 from dashboard.views.sweep import sweep_figure, sweep_info
 from dashboard.views.sweep_info import SweepInfo, sweep_table
 from dashboard.views.theme import CONFIG, METHOD_NAMES
 from datastore.sweeps import group_readings, preparation_ms
+from device_bridge.local import THIS_COMPUTER
 
 POLL_S, FEW_CORES_POLL_S = 2.0, 5.0
+MOST_ROWS = 12
 NAMES = {POSITIONS: "Positions", BLOCKS: "Blocks", SUSTAINED: "Sustained"}
 _WHAT = {
     POSITIONS: "The same request at many places of a recording, by several methods in turn.",
@@ -152,7 +156,8 @@ def chosen(workspace: Workspace) -> Sweep | None:
 
 
 def _name(plan: SweepPlan) -> str:
-    return f"{plan.created_at.replace('T', ' ')[:16]} UTC · {plan.title} · {plan.device_id}"
+    device = "This computer" if plan.device_id == THIS_COMPUTER else plan.device_id
+    return f"{plan.created_at.replace('T', ' ')[:16]} UTC · {plan.title} · {device}"
 
 
 def watch(workspace: Workspace, sweep: Sweep) -> None:
@@ -214,7 +219,8 @@ def _figure(workspace: Workspace, sweep: Sweep, info: SweepInfo) -> None:
         st.html("".join(badge_html(numbers.badge(name), theme) for name in labels))
     for sentence in info.sentences:
         ui.sentence(sentence, muted=False)
-    ui.chart(sweep_figure(info, theme), "sweep", config=CONFIG, on_click=_open)
+    said = " · ".join((sweep.plan.title, group_label(sweep.plan.id), *labels))
+    ui.chart(sweep_figure(info, theme), "sweep", said=said, config=CONFIG, on_click=_open)
     if info.notes:
         ui.sentence(" ".join(info.notes))
     if info.empty is None:
@@ -237,10 +243,16 @@ def _numbers(workspace: Workspace, sweep: Sweep, info: SweepInfo) -> None:
         ui.sentence("Click a point to get to the timeline of its request.")
     st.subheader("All requests", anchor=False)
     table = sweep_table(info)
-    st.dataframe(table.round(3), hide_index=True, placeholder=numbers.NA, height=320)
+    st.dataframe(
+        table.round(3),
+        hide_index=True,
+        placeholder=numbers.NA,
+        height=grid_height(len(table), MOST_ROWS),
+        column_order=[*(name for name in table.columns if name != "Run"), "Run"],
+    )
     about = {"sweep": sweep.plan.id, "kind": sweep.plan.kind, "title": sweep.plan.title, "device": sweep.plan.device_id}
     ui_export.table(table, f"sweep-{sweep.plan.id}", about)
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="center"):
         ui.link(ui.RUNS, "All of these runs", icon=":material/table_rows:", group=sweep.plan.id)
         with st.popover("Forget the plan", icon=":material/delete:"):
             ui.sentence("The sweep goes from this list and cannot be gone on with; its runs stay.", muted=False)

@@ -245,6 +245,16 @@ def selected_round(info: TimelineInfo) -> int | None:
     return asked if asked is not None and asked in info.rounds.index else None
 
 
+def first_round_button(info: TimelineInfo, shown: zoom.Window | None) -> None:
+    """The way to a round without a pointer."""
+    first = zoom.first_round(info, shown)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        said = "Click a round to see its candidates, what became of them, and why it was as wide as it was."
+        ui.sentence(said, beside=True)
+        if first is not None:
+            st.button("Open the first one", on_click=_open_round, args=(first,), type="tertiary")
+
+
 def round_buttons(info: TimelineInfo, index: int) -> None:
     """To the rounds beside the open one."""
     order = info.rounds.index.tolist()
@@ -289,7 +299,8 @@ def aligned(workspace: Workspace, shown: Chosen) -> None:
     with ui.guarded():
         info = aligned_info(shown.timeline, ui_cache.stored_run(workspace, get_run(workspace, chosen)).timeline, by)
         ui.sentence(info.sentence, muted=False)
-        ui.chart(aligned_figure(info, ui.theme()), "aligned")
+        said = f"runs {info.first.run_id} and {info.second.run_id}, by {by}"
+        ui.chart(aligned_figure(info, ui.theme()), "aligned", said=said)
         for note in info.notes:
             ui.sentence(note)
         if info.stretches:

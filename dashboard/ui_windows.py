@@ -29,7 +29,8 @@ from dashboard.services.window_sets import SD_MEAN, Place, places
 from dashboard.services.workspace import Workspace
 from dashboard.views import numbers
 from dashboard.views.figure_help import HELP
-from dashboard.views.heading import badge_html, heading_html, heading_info
+from dashboard.views.grids import grid_height
+from dashboard.views.heading import badge_html, heading_html, heading_info, heading_text
 from dashboard.views.run_labels import profile_label
 from dashboard.views.timeline import timeline_figure
 from dashboard.views.window_gain import AXES, RANK
@@ -41,7 +42,8 @@ RECORDED, STORED = "recorded", "store"
 SOURCES = {RECORDED: "Recorded sets, replayed", STORED: "Runs of the store"}
 FIRST_PROFILE, FIRST_CORPUS = "k70", "demo"
 WIDTHS = (SD_MEAN, 5, 6, 7, 8)
-ROW_PX, HIGHEST_PX = 35, 458
+MOST_ROWS, MOST_COLUMNS = 13, 9
+"""Of the table of all windows; with more columns than that, a switch shows them."""
 MOST_BUTTONS = 4
 FILTERS = ("subset", "task", "language", "find", "least", "most", "slower")
 
@@ -80,7 +82,7 @@ def _recorded(workspace: Workspace) -> Shown:
     home = FIRST_CORPUS if FIRST_CORPUS in corpora else corpora[0]
     corpus_id = ui_state.one_of(st.selectbox, "corpus", "Set", corpora, home, width=170)
     name = ui_state.one_of(
-        st.selectbox, "profile", "Costs of", list(profiles), first, width=260,
+        st.selectbox, "profile", "Costs of", list(profiles), first, width=310,
         format_func=lambda key: profile_label(profiles[key]),
     )  # fmt: skip
     corpus, profile = open_corpus(workspace.folders, corpus_id), profiles[name]
@@ -241,7 +243,7 @@ def reasons(slower: pd.DataFrame, shown: WindowSet, item: Timed) -> None:
     elif slower.empty:
         ui.sentence(f"{item.name} is slower than target-only on none of these windows.")
     else:
-        st.dataframe(slower, hide_index=True)
+        st.dataframe(slower, hide_index=True, height=grid_height(len(slower), MOST_ROWS))
         lost = int((shown.gain(item) < 0).sum())
         more = f"The {len(slower):,} that lose the most time of {lost:,}. " if lost > len(slower) else ""
         ui.sentence(f"{more}Lost = steps saved + rounds wider than K = 1 + target idle; all three are exact.")
@@ -254,6 +256,7 @@ def order() -> str:
 
 def table(shown: WindowSet, made: WindowTable) -> None:
     """The rows; a tick opens a window."""
+    columns = made.columns(ui_state.flag("columns", "All columns")) if len(made.columns(True)) > MOST_COLUMNS else None
     key = f"windows-{hash(made.rows)}-{hash(shown.windows)}-{len(made.table.columns)}"
 
     def ticked() -> None:
@@ -265,10 +268,11 @@ def table(shown: WindowSet, made: WindowTable) -> None:
         made.styled(),
         hide_index=True,
         placeholder=numbers.NA,
-        height=min(ROW_PX * (len(made.shown) + 1) + 3, HIGHEST_PX),
+        height=grid_height(len(made.shown), MOST_ROWS),
         on_select=ticked,
         selection_mode="single-row",
         key=key,
+        column_order=columns,
         column_config={
             name: st.column_config.Column(help=text, pinned=name == "Window") for name, text in made.help.items()
         },
@@ -303,7 +307,13 @@ def details(shown: Shown, part: WindowSet, setting: str) -> None:
     name = ui_state.get("window")
     at = shown.windows.index(name)
     if at is None:
-        ui.sentence("Click a mark or tick a row to hear a window, read it and see its timeline.")
+        gain = part.gain(part.named(setting))
+        with st.container(horizontal=True, vertical_alignment="center"):
+            ui.sentence("Click a mark or tick a row to hear a window, read it and see its timeline.", beside=True)
+            if np.isfinite(gain).any():
+                slowest = part.windows[int(np.nanargmin(gain))]
+                slow = {"window": slowest}
+                st.button("Open the slowest one", on_click=ui_state.put, kwargs=slow, type="tertiary")
         return
     whole, item = shown.windows, shown.windows.named(setting)
     with st.container(border=True):
@@ -340,8 +350,10 @@ def _recorded_window(workspace: Workspace, pair: tuple[Profile, TrajectorySet, i
     with ui.guarded():
         found = ui_cache.replayed(workspace, profile, corpus, name, budget, drafter)
         timeline = found.run.timeline
-        st.html(heading_html(heading_info(timeline, found.target_only_tps), ui.theme()))
-        ui.chart(timeline_figure(timeline, ui.theme(), max_bars=800), "window-timeline")
+        heading = heading_info(timeline, found.target_only_tps)
+        st.html(heading_html(heading, ui.theme()))
+        figure = timeline_figure(timeline, ui.theme(), max_bars=800)
+        ui.chart(figure, "window-timeline", said=heading_text(heading))
     state = {"corpus": corpus.id, "window": name, "profile": profile.id, "b": budget, "drafter": drafter}
     with st.container(horizontal=True):
         ui.link(ui.TIMELINE, "Replay it round by round", icon=":material/view_timeline:", **state)
@@ -367,9 +379,11 @@ def _stored_window(workspace: Workspace, whole: WindowSet, place: Place, name: s
             st.audio(str(path))
         ui.sentence(f"The run says: {row.text}" if row.text else "The run has no words.")
         shown = ui_cache.stored_run(workspace, row)
-        st.html(heading_html(heading_info(shown.timeline), ui.theme()))
+        heading = heading_info(shown.timeline)
+        st.html(heading_html(heading, ui.theme()))
         if shown.timeline.empty is None:
-            ui.chart(timeline_figure(shown.timeline, ui.theme(), max_bars=800), "window-timeline")
+            figure = timeline_figure(shown.timeline, ui.theme(), max_bars=800)
+            ui.chart(figure, "window-timeline", said=heading_text(heading))
         else:
             ui.sentence(shown.timeline.empty)
         with st.container(horizontal=True):

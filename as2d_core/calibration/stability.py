@@ -44,21 +44,22 @@ def judge_stability(samples: Sequence[Sample], telemetry: Sequence[Sequence[Tele
     stragglers = float(np.mean([v.max() > STRAGGLER * np.median(v) for v in values]))
     reasons = []
     if variation > MOST_VARIATION:
-        reasons.append(f"typical spread {variation:.0%} of the mean")
+        reasons.append(f"typical spread {variation * 100:.0f} % of the mean")
     if abs(drift) > MOST_DRIFT:
-        reasons.append(f"costs drifted by {drift:+.0%} from the first to the last repetition")
+        reasons.append(f"costs drifted by {drift * 100:+.0f} % from the first to the last repetition")
     # Over the least and not the median: where most calls of a cell are slow, its median is the slow time.
     levels = two_levels(np.concatenate([v / v.min() for v in values]))
     if levels is not None:
         reasons.append(f"calls take one of two times, {levels:.2f} times as long as each other")
     if stragglers > MOST_STRAGGLERS:
-        reasons.append(f"{stragglers:.0%} of the cells hold a call over {STRAGGLER} times their median")
+        reasons.append(f"{stragglers * 100:.0f} % of the cells hold a call over {STRAGGLER} times their median")
     drop = clock_drop(telemetry)
     if drop is not None:
         reasons.append(f"the fastest core's clock fell from {drop[0]:.0f} to {drop[1]:.0f} MHz")
     if reasons:
         return Stability("unstable", "; ".join(reasons))
-    return Stability("stable", f"typical spread {variation:.1%}, drift {drift:+.1%} over {last + 1} repetitions")
+    said = f"typical spread {variation * 100:.1f} %, drift {drift * 100:+.1f} % over {last + 1} repetitions"
+    return Stability("stable", said)
 
 
 def two_levels(relative: NDArray[np.float64]) -> float | None:

@@ -6,6 +6,7 @@ for (const place of figures) {
   const found = JSON.parse(document.getElementById(place.id + "-data").textContent);
   Plotly.newPlot(place, found.data, found.layout, found.config);
 }
+as2dPictures();
 addEventListener("beforeprint", () => {
   for (const place of figures) Plotly.relayout(place, { width: paperWidth, autosize: false });
 });

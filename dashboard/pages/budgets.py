@@ -1,12 +1,11 @@
 import streamlit as st
 
-from dashboard import ui, ui_budgets, ui_calibrate, ui_devices_compared, ui_export, ui_freeze
+from dashboard import ui, ui_budgets, ui_budgets_lists, ui_calibrate, ui_devices_compared, ui_export, ui_freeze
 from dashboard.services.what_if import gap_interval
-from dashboard.views import numbers
-from dashboard.views.budget_table import COLUMN_HELP, budget_styled, budget_table
+from dashboard.views.budget_table import budget_table
 from dashboard.views.budgets import budgets_figure, budgets_info
 from dashboard.views.figure_help import HELP
-from dashboard.views.theme import STRIP_CONFIG
+from dashboard.views.theme import PICTURE_CONFIG
 from dashboard.views.windows import windows_figure, windows_info
 
 theme = ui.theme()
@@ -26,9 +25,10 @@ def compared() -> None:
     info = budgets_info(report.table, (pair.drafter, pair.budget), interval, base, among)
     st.subheader("Throughput against budget", anchor=False, help=HELP["budgets"])
     ui.sentence(info.sentence[0].upper() + info.sentence[1:], muted=False)
-    drag = ui_budgets.drag_chooses()
+    drag = ui_budgets_lists.pick_by_list(report, pair, found.among)
     picks = {"on_range": ui_budgets.pick_range(report)} if drag else {"on_click": ui_budgets.pick_pair}
-    ui.chart(budgets_figure(info, theme, drag=drag), "budgets", config=STRIP_CONFIG, **picks)
+    said = ui_budgets_lists.said(found)
+    ui.chart(budgets_figure(info, theme, drag=drag), "budgets", said=said, config=PICTURE_CONFIG, **picks)
     ui_budgets.pair_tools(found, pair)
     ui.sentence(" ".join(info.notes))
     ui_budgets.send_button(workspace, report, pair, "budgets")
@@ -42,18 +42,15 @@ def compared() -> None:
         with overview:
             windows = windows_info(report.grid, pair.drafter, pair.budget)
             figure = windows_figure(windows, theme, pair.budget)
-            ui.chart(figure, "windows", config=STRIP_CONFIG, on_click=ui_budgets.pick_cell(windows, report))
+            ui_budgets_lists.window_by_list(windows)
+            pick = ui_budgets.pick_cell(windows, report)
+            ui.chart(figure, "windows", said=said, config=PICTURE_CONFIG, on_click=pick)
             ui_budgets.send_button(workspace, report, pair, "budget map")
         with details:
             ui_budgets.window_details(workspace, report, pair)
 
     st.subheader("All numbers", anchor=False)
-    st.dataframe(
-        budget_styled(report.table),
-        hide_index=True,
-        placeholder=numbers.NA,
-        column_config={name: st.column_config.Column(help=text) for name, text in COLUMN_HELP.items()},
-    )
+    ui_budgets_lists.numbers_of(report)
     ui_export.table(budget_table(report.table), *ui_budgets.file_facts(report, pair))
     ui_budgets.send_button(workspace, report, pair, "budget table")
 

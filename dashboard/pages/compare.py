@@ -25,7 +25,7 @@ with ui.guarded():
     )
 
     st.subheader("Where the time goes", anchor=False, help=HELP["cost_parts"])
-    ui_compare.costs(compared)
+    ui_compare.costs(compared, about)
     ui_compare.send_button(workspace, found, "cost parts", "cost parts", by=ui_compare.pooled())
 
     st.subheader("In what they differ", anchor=False)
@@ -35,8 +35,8 @@ with ui.guarded():
     st.subheader("What they say", anchor=False, help=HELP["outputs"])
     ui_compare.outputs(workspace, compared)
 
-    ui_compare.timelines(workspace, found)
+    ui_compare.timelines(workspace, found, about)
 
     st.subheader("Over time", anchor=False, help=HELP["over_time"])
-    ui_compare.over_time(compared)
+    ui_compare.over_time(compared, about)
     ui_compare.onward(found)

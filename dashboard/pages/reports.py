@@ -9,7 +9,7 @@ with st.expander("Take in what somebody shared", icon=":material/upload:"):
 choices, shown = st.columns([4, 11], gap="medium")
 with choices:
     template = ui_reports.template()
-    notebook = ui_reports.filled(workspace, template)
+    notebook = ui_reports.filled(workspace, template, shown)
 with shown:
     if notebook is not None:
         ui_reports.hand_out(workspace, notebook)

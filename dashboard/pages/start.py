@@ -1,7 +1,7 @@
 import streamlit as st
 
 from dashboard import ui, ui_start
-from dashboard.views.heading import heading_html, heading_info
+from dashboard.views.heading import heading_html, heading_info, heading_text
 from dashboard.views.timeline import timeline_figure
 
 workspace = ui.open_page("start", "As²d", ui_start.WHAT_THIS_IS)
@@ -9,8 +9,9 @@ ui_start.run_button(workspace)
 
 shown = ui_start.picture(workspace)
 st.subheader(shown.title, anchor=False)
-st.html(heading_html(heading_info(shown.run.timeline, shown.target_only_tps), ui.theme()))
-ui.chart(timeline_figure(shown.run.timeline, ui.theme(), max_bars=800), "start-timeline")
+heading = heading_info(shown.run.timeline, shown.target_only_tps)
+st.html(heading_html(heading, ui.theme()))
+ui.chart(timeline_figure(shown.run.timeline, ui.theme(), max_bars=800), "start-timeline", said=heading_text(heading))
 ui.link(ui.TIMELINE, "Open it and look at single rounds", icon=":material/view_timeline:", **shown.state)
 
 devices, runs, onward = st.columns([4, 5, 4], gap="medium")

@@ -4,9 +4,9 @@ from dashboard import ui, ui_power, ui_state, ui_timeline
 from dashboard.views.account import account_figure, account_of_work
 from dashboard.views.energy import energy_info
 from dashboard.views.figure_help import HELP
-from dashboard.views.heading import heading_html, heading_info
+from dashboard.views.heading import heading_html, heading_info, heading_text
 from dashboard.views.rounds_html import round_details_html
-from dashboard.views.theme import STRIP_CONFIG
+from dashboard.views.theme import PICTURE_CONFIG, STRIP_CONFIG
 from dashboard.views.timeline import overview_figure, timeline_figure
 
 theme = ui.theme()
@@ -15,9 +15,10 @@ shown = ui_timeline.choose(workspace)
 info = shown.timeline
 window, selected = ui_timeline.window(info), ui_timeline.selected_round(info)
 
+line = heading_info(info, shown.target_only_tps)
 heading, files = st.columns([7, 2], vertical_alignment="center")
-heading.html(heading_html(heading_info(info, shown.target_only_tps), theme))
-with files.container(horizontal=True, horizontal_alignment="right"):
+heading.html(heading_html(line, theme))
+with files.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
     st.download_button("Log", shown.log, f"{info.run_id}.ndjson", "application/x-ndjson", icon=":material/download:")
     ui_timeline.trace_button(shown.run)
     if not ui_state.get("corpus"):
@@ -33,13 +34,13 @@ ui.chart(
 ui_timeline.zoom_buttons(info)
 part = ui_timeline.part(info)
 figure = timeline_figure(info, theme, window, selected, part=part)
-ui.chart(figure, "detail", on_click=ui_timeline.clicked(info))
+ui.chart(figure, "detail", said=heading_text(line), on_click=ui_timeline.clicked(info))
 ui_timeline.follow_zoom(info)
 ui_timeline.part_details(info, part)
 ui_timeline.send_button(workspace, info, "timeline", window, selected)
 
 if selected is None:
-    ui.sentence("Click a round to see its candidates, what became of them, and why it was as wide as it was.")
+    ui_timeline.first_round_button(info, window)
 else:
     details = ui_timeline.round_details_of(shown, selected)
     with st.container(border=True):
@@ -51,7 +52,8 @@ account = account_of_work(info.work, complete=info.status in ("eos", "capped"))
 ui.chart(
     account_figure(account, theme, None if part is None else part.name),
     "account",
-    config=STRIP_CONFIG,
+    said=heading_text(line),
+    config=PICTURE_CONFIG,
     on_click=ui_timeline.pick_part,
 )
 ui_timeline.send_button(workspace, info, "account")

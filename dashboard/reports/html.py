@@ -21,7 +21,7 @@ from dashboard.notebook.outputs import Block, Drawing, Grid, Markup, Sentence, g
 from dashboard.notebook.running import Result
 from dashboard.views import numbers
 from dashboard.views.text import element, escape, visible
-from dashboard.views.theme import CONFIG, STRIP_CONFIG
+from dashboard.views.theme import CONFIG, PICTURE_CONFIG
 
 ASSETS = Path(__file__).parents[1] / "assets"
 MOST_BYTES = 8_000_000
@@ -33,7 +33,7 @@ def report_html(notebook: Notebook, results: Sequence[Result], now: datetime | N
     when = (now or datetime.now(UTC)).strftime("%Y-%m-%d %H:%M UTC")
     drawn: list[str] = []
     cells = "".join(_cell(result, drawn) for result in results)
-    scripts = [get_plotlyjs(), _asset("report.js")] if drawn else []
+    scripts = [get_plotlyjs(), _asset("report.js") + _asset("pictures.js")] if drawn else []
     policy = "; ".join(
         [
             "default-src 'none'",
@@ -69,7 +69,7 @@ def figure_json(figure: go.Figure, strip: bool) -> str:
     for trace in body["data"]:
         trace["type"] = {"scattergl": "scatter"}.get(trace.get("type"), trace.get("type"))
     body["layout"].pop("template", None)
-    config = {**(STRIP_CONFIG if strip else CONFIG), "scrollZoom": False}
+    config = {**(PICTURE_CONFIG if strip else CONFIG), "scrollZoom": False}
     written = json.dumps({"data": body["data"], "layout": body["layout"], "config": config}, separators=(",", ":"))
     return written.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

@@ -30,6 +30,9 @@ COLUMNS = (
     "Extrapolated",
 )
 
+MAIN = (*COLUMNS[:8], "Slower (%)", "Median loss (%)")
+"""Columns that have room on a page 900 px wide."""
+
 COLUMN_HELP: Mapping[str, str] = {
     "b": "Proposal budget: most candidates in one verification. For SD, K - 1. Cheapest width: the most it may take.",
     "TPS (tok/s)": "Sum of committed tokens over sum of time, all windows.",
@@ -116,6 +119,7 @@ def _format(name: str) -> Callable[[Any], str]:
             return numbers.NA
         if "TPS" in name:
             return f"{value:,.2f}"
-        return f"{value:,.1f}" if "(%)" in name else f"{value:,.0f}"
+        shown = f"{value:,.1f}" if "(%)" in name else f"{value:,.0f}"
+        return shown.replace("-", numbers.MINUS)
 
     return written

@@ -177,9 +177,20 @@ def _few(names: Sequence[str]) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
-def paired_table(info: PairedInfo) -> pd.DataFrame:
-    """One row a setting, as text; settings whose runs all failed keep theirs."""
-    return pd.DataFrame([_row(pair, info.against) for pair in info.pairs])
+def paired_table(info: PairedInfo, everything: bool = True) -> pd.DataFrame:
+    """One row a setting, as text; settings whose runs all failed keep theirs.
+
+    Args:
+        everything: all columns, or those that have room on a page 900 px wide; what was left out is never hidden.
+    """
+    table = pd.DataFrame([_row(pair, info.against) for pair in info.pairs])
+    hidden = set() if everything else {"Median loss", "Runs", "Slowest to fastest"}
+    if not everything and not any(pair.group.left_out for pair in info.pairs):
+        hidden.add("Left out")
+    if not everything:
+        table["Repeats"] = [said.split(":")[0] for said in table["Repeats"]]
+        table["Slower"] = [said.split(" (")[0] for said in table["Slower"]]
+    return table[[name for name in table.columns if name not in hidden]]
 
 
 def _row(pair: Pair, against: str) -> Mapping[str, str]:

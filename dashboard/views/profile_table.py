@@ -112,7 +112,8 @@ class Listed:
 
 def profiles_table(items: Sequence[Listed]) -> pd.DataFrame:
     """One row a profile: numbers (NaN: n/a), text for the rest; one that cannot be read has only its reason."""
-    return pd.DataFrame([_listed(item) for item in items])
+    table = pd.DataFrame([_listed(item) for item in items])
+    return table.drop(columns="Note") if "Note" in table and not table["Note"].fillna("").any() else table
 
 
 def _listed(item: Listed) -> dict[str, object]:

@@ -37,6 +37,7 @@ CONFIG: Mapping[str, Any] = {
     "responsive": True,
     "doubleClick": "reset",
     "modeBarButtonsToRemove": ["lasso2d", "select2d", "autoScale2d", "zoomIn2d", "zoomOut2d"],
+    "toImageButtonOptions": {"format": "png", "scale": 2, "filename": "as2d"},
 }
 """How every figure answers to mouse and wheel; hand it to plotly beside the figure."""
 
@@ -48,9 +49,16 @@ PICTURE_CONFIG: Mapping[str, Any] = {
     "displayModeBar": "hover",
     "displaylogo": False,
     "modeBarButtons": [["toImage"]],
-    "toImageButtonOptions": {"format": "svg", "filename": "as2d"},
+    "toImageButtonOptions": CONFIG["toImageButtonOptions"],
 }
-"""For figures that stand still and can be taken out as a picture (SVG, which every drawing program makes a PNG of)."""
+"""For figures that stand still; like every figure they can be taken out as PNG, and as SVG (``assets/pictures.js``)."""
+
+
+def picture_named(config: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The same answers to mouse and wheel, where a saved picture is called after the figure (plain letters only)."""
+    if "toImageButtonOptions" not in config:
+        return dict(config)
+    return {**config, "toImageButtonOptions": {**config["toImageButtonOptions"], "filename": f"as2d-{name}"}}
 
 
 Trace = dict[str, Any]
@@ -263,8 +271,8 @@ def base_layout(theme: Theme) -> dict[str, Any]:
         "modebar": {
             "orientation": "v",
             "bgcolor": "rgba(0,0,0,0)",
-            "color": theme.grid,
-            "activecolor": theme.muted,
+            "color": theme.muted,
+            "activecolor": theme.text,
         },
     }
 

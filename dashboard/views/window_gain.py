@@ -132,7 +132,7 @@ def gain_figure(info: GainInfo, theme: Theme) -> go.Figure:
         {
             **base_layout(theme),
             "height": 400,
-            "margin": {"l": 70, "r": 24, "t": 44, "b": 54},
+            "margin": {"l": 70, "r": 78, "t": 44, "b": 54},
             "xaxis": axis(theme, title, tickformat=",~f", rangemode="tozero" if info.by != RANK else "normal"),
             "yaxis": axis(theme, "TPS against target-only (%)", tickformat=",~f"),
             "shapes": [
@@ -158,7 +158,8 @@ def _annotations(info: GainInfo, theme: Theme) -> list[dict[str, object]]:
             caption(theme, label(said, 110), **{**place, "yshift": 20}),
             caption(theme, label(info.about, 110), **place),
         ]
-    line = {"xref": "paper", "x": 1, "xanchor": "right", "y": 0, "yanchor": "bottom", "font": {"size": SMALL_PX}}
+    line = {"xref": "paper", "x": 1, "xshift": 4, "xanchor": "left", "y": 0, "yanchor": "middle"}
+    line["font"] = {"size": SMALL_PX, "color": theme.methods["target-only"]}
     return [*notes, caption(theme, "target-only", **line)]
 
 

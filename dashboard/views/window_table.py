@@ -16,6 +16,8 @@ MOST_ROWS = 300
 """Rows that a page shows; files hold all of them."""
 ALWAYS = ("Subset", "Task")
 """Columns that are shown even when they say the same everywhere."""
+MAIN = ("Window", "Subset", "Audio", "Tokens", "K = 1 time", numbers.AGAINST, "Gap", "Accepted", "Left out")
+"""Columns that are shown at first, with the time of the chosen setting: they have room on a page 900 px wide."""
 ORDERS: Mapping[str, tuple[str, bool]] = {
     "Largest loss first": ("gain", True),
     "Largest gain first": ("gain", False),
@@ -36,6 +38,13 @@ class WindowTable:
     help: Mapping[str, str]
     rows: tuple[int, ...]
     """Which window of the set each row is."""
+    chosen: str = ""
+    """The setting that the table is about."""
+
+    def columns(self, everything: bool) -> list[str]:
+        """The columns that are shown: the main ones, or all of them."""
+        main = (*MAIN, f"{self.chosen} time")
+        return [str(name) for name in self.table.columns if everything or name in main]
 
     @property
     def shown(self) -> pd.DataFrame:
@@ -93,6 +102,7 @@ def window_table(shown: WindowSet, chosen: str, order: str = "Largest loss first
         formats={name: form for name, (_, form, _) in columns.items()},
         help={name: about for name, (_, _, about) in columns.items()},
         rows=tuple(rows.tolist()),
+        chosen=chosen,
     )
 
 

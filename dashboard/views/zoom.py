@@ -46,3 +46,12 @@ def around_rounds(info: TimelineInfo, index: int, count: int) -> Window | None:
         return None
     last = min(at[0] + count, len(info.rounds)) - 1
     return valid((float(info.rounds.start_ms[at[0]]), float(info.rounds.end_ms[last])), info)
+
+
+def first_round(info: TimelineInfo, window: Window | None) -> int | None:
+    """Index of the first round that verifies candidates in a window, or else of the first at all; ``None`` without."""
+    low, high = window or whole(info)
+    seen = [row for row in range(len(info.rounds)) if low <= info.rounds.start_ms[row] < high]
+    wide = (row for row in seen if info.rounds.proposed[row] > 0)
+    row = next(wide, seen[0] if seen else None)
+    return None if row is None else int(info.rounds.index[row])

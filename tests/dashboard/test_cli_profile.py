@@ -201,3 +201,22 @@ def test_what_is_not_there_is_named(as2d, arguments, said):
     code, out = as2d("profile", *arguments)
     assert code == 1
     assert said in out["error"]
+
+
+def test_a_deleted_profile_lies_in_the_bin_until_it_is_restored_or_removed_for_good(as2d, run, mine):
+    assert as2d("profile", "import", mine)[0] == 0
+    code, out = as2d("profile", "delete", "mine")
+    assert code == 0
+    assert "mine" not in [p["id"] for p in as2d("profile", "list")[1]["profiles"]]
+    assert [(p["file"], p["profile"]) for p in as2d("profile", "bin", "list")[1]["profiles"]] == [(out["file"], "mine")]
+    assert as2d("profile", "bin", "restore", out["file"])[1] == {"profile": "mine"}
+    assert "mine" in [p["id"] for p in as2d("profile", "list")[1]["profiles"]]
+    as2d("profile", "delete", "mine")
+    assert as2d("profile", "bin", "empty")[1] == {"removed": 1}
+    assert "The bin holds no profile." in run("profile", "bin", "list")[1]
+
+
+def test_a_published_profile_stays(run):
+    code, _, error = run("profile", "delete", "k70")
+    assert code != 0
+    assert "belongs to the program" in error

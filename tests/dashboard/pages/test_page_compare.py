@@ -47,7 +47,7 @@ def test_runs_are_chosen_by_name_or_by_filters_in_the_address(keep, open_page):
     keep("other", window="clean_01")
     assert "2 runs by name" in open_page("compare", runs="alone\nours").text
     app = open_page("compare", window="clean_01")
-    assert "1 run; windows: clean_01" in app.text
+    assert "1 run; window clean_01" in app.text
     assert "on 1 window" in app.text
 
 

@@ -8,7 +8,7 @@ from view_samples import REFERENCE, decode, run_lines
 from as2d_core.protocol import RecordBuilder
 from as2d_core.records import METHODS, End
 from dashboard.views import numbers
-from dashboard.views.heading import badge_html, heading_html, heading_info
+from dashboard.views.heading import badge_html, heading_html, heading_info, heading_text
 from dashboard.views.live import KINDS, live_figure, live_figures_html, live_info, live_text_html
 from dashboard.views.theme import DARK, LIGHT
 from dashboard.views.timeline_info import timeline_info
@@ -147,6 +147,9 @@ def test_the_heading_names_run_method_device_window_and_kind_of_number():
     assert heading_info(info).against_target_only == "n/a"
     text = read_html(heading_html(heading, LIGHT)).text
     assert "against target-only" in text
+    said = heading_text(heading)
+    assert said.startswith("run as2d-8f3a · As²d b=7 · Redmi K70 Pro · window long-07 (24.1 s) · ")
+    assert said.endswith(" against target-only · measured, virtual")
     assert "against target-only" not in read_html(heading_html(heading_info(info), LIGHT)).text
 
 

@@ -80,6 +80,10 @@ def test_failed_and_capped_runs_keep_their_row():
     assert table.loc["SD K=5", "Left out"] == "1 failed"
     assert table.loc["SD K=5", "Pooled TPS"] == "n/a"
     assert table.loc["SpecASR", "n"] == "1 window"
+    few = paired_table(paired(rows), everything=False)
+    assert few["Left out"].tolist() == table["Left out"].tolist()
+    assert set(few["Repeats"]) <= {"n/a", "stable", "unstable"}
+    assert "Left out" not in paired_table(paired(both()), everything=False)
 
 
 def test_what_shares_no_window_is_said_and_not_paired():

@@ -6,14 +6,18 @@ import pytest
 from as2d_core.errors import UnknownNameError
 from as2d_core.records import METHODS
 from dashboard.views.theme import (
+    CONFIG,
     DARK,
     LIGHT,
     PATTERNS,
+    PICTURE_CONFIG,
     ROLES,
+    STRIP_CONFIG,
     bar_marker,
     base_layout,
     faded,
     method_name,
+    picture_named,
     solid,
     theme_named,
 )
@@ -99,3 +103,10 @@ def test_methods_are_named_with_what_decides_them():
     assert method_name("target-only", budget=3) == "Target-only"
     assert method_name("new-method") == "new-method"
     assert method_name(None) == "n/a"
+
+
+def test_a_saved_picture_is_called_after_its_figure_and_strips_have_none():
+    for config in (CONFIG, PICTURE_CONFIG):
+        named = picture_named(config, "budgets")
+        assert named["toImageButtonOptions"] == {"format": "png", "scale": 2, "filename": "as2d-budgets"}
+    assert picture_named(STRIP_CONFIG, "overview") == STRIP_CONFIG

@@ -48,7 +48,7 @@ def test_a_pooled_gain_is_of_sums_and_never_a_mean_of_gains():
     assert found.tps == pytest.approx((41 + 21 + 61) / 3750 * 1e3)
     assert found.gain == pytest.approx((6000 / 3750 - 1) * 100)
     assert (found.slower.slower, found.slower.median_loss) == (1, pytest.approx(20.0))
-    assert "slower on 1 of 3 windows (33.3 %) (median loss 20.0 %)" in found.sentence
+    assert "slower on 1 of 3 windows (33.3 %, median loss 20.0 %)" in found.sentence
 
 
 def test_a_window_that_did_not_finish_is_left_out_of_both_sides():
@@ -139,6 +139,13 @@ def test_the_table_has_every_setting_the_oracle_and_what_failed():
     assert first["Audio"] == "n/a"
     assert first["Gap"] == "0.0 %"
     assert "Language" not in made.table.columns
+    shown = made.columns(everything=False)
+    assert (
+        {"Window", "As²d b=7 time", "Against target-only", "Left out"}
+        <= set(shown)
+        < set(made.columns(everything=True))
+    )
+    assert "SD K=5 time" not in shown
 
 
 def test_a_file_holds_plain_numbers_and_nothing_for_what_is_missing():

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from view_samples import decode
 
 from dashboard.views.timeline import timeline_info
-from dashboard.views.zoom import LEAST_MS, around_rounds, shifted, valid, whole, zoomed
+from dashboard.views.zoom import LEAST_MS, around_rounds, first_round, shifted, valid, whole, zoomed
 
 INFO = timeline_info(decode())
 END = INFO.end_ms
@@ -58,3 +58,13 @@ def test_an_unknown_round_is_zoomed_into_nowhere():
 
 def test_the_whole_of_a_run_begins_at_zero():
     assert whole(INFO) == (0.0, END)
+
+
+def test_the_first_round_in_view_is_one_with_candidates_where_there_is_one():
+    rounds = INFO.rounds
+    at = rounds.index.tolist().index(first_round(INFO, None))
+    assert rounds.proposed[at] > 0
+    assert not (rounds.proposed[:at] > 0).any()
+    later = (float(rounds.end_ms[at]), END)
+    assert rounds.start_ms[rounds.index.tolist().index(first_round(INFO, later))] >= later[0]
+    assert first_round(INFO, (END + 1, END + 2)) is None
