@@ -1,6 +1,7 @@
 """What do all pages need from Streamlit? The theme, the workspace, boxes, figures: each in one line of a page."""
 
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -25,6 +26,8 @@ WINDOWS, COMPARE = "pages/windows.py", "pages/compare.py"
 
 Point = Mapping[str, Any]
 _READ, _REPAIRED = "notices-read", "store-repaired"
+PRESS_KEPT_S = 10.0
+"""A press that the script has not come to by then is forgotten: nothing starts out of the blue."""
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~:$&])")
 
 
@@ -52,10 +55,11 @@ def workspace() -> Workspace:
         st.stop()
     found.phones.start()
     read = st.session_state.setdefault(_READ, set())
-    for notice in filter(None, (st.session_state.pop(_REPAIRED, ""), *found.notices)):
-        if notice not in read:
-            box("note", notice)
-            read.add(notice)
+    with st.container():  # what comes below keeps its place when a notice goes
+        for notice in filter(None, (st.session_state.pop(_REPAIRED, ""), *found.notices)):
+            if notice not in read:
+                box("note", notice)
+                read.add(notice)
     return found
 
 
@@ -92,6 +96,21 @@ def guarded() -> Iterator[None]:
 def plain(text: str) -> str:
     """Foreign text for a label that Streamlit would read as Markdown."""
     return _MARKDOWN.sub(r"\\\1", text)
+
+
+def pressed(label: str, key: str, **more: Any) -> bool:
+    """A button whose press counts once, also when the page is drawn again before the script has come to it.
+
+    ``st.button`` tells of a press in one run only; where parts of a page redraw themselves, that run may be cut short.
+    """
+    kept = f"{key}:pressed"
+    st.button(label, key=key, on_click=_keep_press, args=(kept,), **more)
+    at: float = st.session_state.pop(kept, float("-inf"))
+    return time.monotonic() - at <= PRESS_KEPT_S
+
+
+def _keep_press(name: str) -> None:
+    st.session_state[name] = time.monotonic()
 
 
 def link(page: str, label: str, *, icon: str | None = None, **state: object) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from dashboard import ui_pictures, ui_theme
+from dashboard import ui_pictures, ui_press, ui_theme
 from dashboard.door import CLOSED
 from dashboard.ui_server import is_guarded
 from dashboard.views.theme import theme_named
@@ -43,6 +43,7 @@ def run() -> None:
     ]
     ui_theme.follow()
     ui_pictures.offer()
+    ui_press.follow()
     st.navigation(pages, position="top").run()
 
 

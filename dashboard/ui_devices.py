@@ -64,7 +64,7 @@ def virtual_phone(workspace: Workspace) -> None:
     names = {preset.id: preset.name for preset in virtual_presets()}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = st.selectbox("Virtual phone", list(names), format_func=lambda name: names[name], width=240)
-        if st.button("Start it", icon=":material/science:"):
+        if ui.pressed("Start it", "start-virtual-phone", icon=":material/science:"):
             with ui.guarded(), st.spinner("Starting a virtual phone"):
                 start_virtual_phone(workspace, chosen)
                 st.rerun()
@@ -94,8 +94,9 @@ def phone(workspace: Workspace, listed: KnownPhone) -> None:
         st.subheader(ui.plain(str(name)), anchor=False)
         marks = badge_html(badge("virtual"), ui.theme()) if look.virtual else ""
         st.html(f'<div>{marks} <span style="font-size:13px">{_address(listed)}</span></div>')
-        if look.problem is not None:
-            ui.box("error", look.problem)
+        with st.container():
+            if look.problem is not None:
+                ui.box("error", look.problem)
         facts, state = st.columns([5, 6], gap="medium")
         with facts:
             if look.facts is None:
@@ -122,21 +123,25 @@ def away(workspace: Workspace, found: PhoneList) -> None:
 
 def _phone_state(workspace: Workspace, listed: KnownPhone, look: PhoneLook) -> None:
     job = workspace.jobs.active(listed.id)
-    if listed.ready and look.problem is None and job is None:
-        # While something is measured nobody asks the phone: the runner itself sends its readings.
-        st.fragment(_phone_now, run_every=WATCH_S)(listed)
-        _orphans(workspace, listed, look)
-    st.html(readiness_html(look.readiness, ui.theme()))
-    if listed.ready and job is None and ui_phone_setup.set_up(workspace, listed, look.readiness):
-        _look.clear()
-        st.rerun()
-    if look.readiness.ready or job is not None:
-        form = phone_form(listed.id)
-        if job is None and look.facts is not None and look.facts.value("task_profile"):
-            top = st.toggle("Profile it under Android's highest task profile", key=f"top-{listed.id}")
-            form = replace(form, top_profile=top)
-        _work(workspace, listed.id, form)
-    if is_ours(listed) and st.button("Stop this virtual phone", key=f"stop-{listed.id}"):
+    now, setting_up, work = st.container(), st.container(), st.container()  # a button never moves into another's place
+    with now:
+        if listed.ready and look.problem is None and job is None:
+            # While something is measured nobody asks the phone: the runner itself sends its readings.
+            st.fragment(_phone_now, run_every=WATCH_S)(listed)
+            _orphans(workspace, listed, look)
+        st.html(readiness_html(look.readiness, ui.theme()))
+    with setting_up:
+        if listed.ready and job is None and ui_phone_setup.set_up(workspace, listed, look.readiness):
+            _look.clear()
+            st.rerun()
+    with work:
+        if look.readiness.ready or job is not None:
+            form = phone_form(listed.id)
+            if job is None and look.facts is not None and look.facts.value("task_profile"):
+                top = st.toggle("Profile it under Android's highest task profile", key=f"top-{listed.id}")
+                form = replace(form, top_profile=top)
+            _work(workspace, listed.id, form)
+    if is_ours(listed) and ui.pressed("Stop this virtual phone", f"stop-{listed.id}"):
         stop_virtual_phone(listed)
         st.rerun()
 
@@ -148,7 +153,7 @@ def _orphans(workspace: Workspace, listed: KnownPhone, look: PhoneLook) -> None:
     with ui.guarded():
         for session in orphans(workspace, listed):
             ui.box("warning", runner_sentence(session), "Until it ends, or is ended, this phone runs nothing else.")
-            if st.button("End it", key=f"end-{listed.id}-{session.id}"):
+            if ui.pressed("End it", f"end-{listed.id}-{session.id}"):
                 end_runner(listed, session.id)
                 _look.clear()
                 st.rerun()
@@ -169,8 +174,8 @@ def _work(workspace: Workspace, device_id: str, form: CalibrationForm) -> None:
     known = form.profile_id in profile_ids(workspace.folders)
     with st.container(horizontal=True, vertical_alignment="center"):
         verb = "Profile again" if known else "Profile"
-        pressed = st.button(
-            f"{verb} ({wait_text(expected_of(workspace, form))})", key=f"profile-{device_id}", type="primary"
+        pressed = ui.pressed(
+            f"{verb} ({wait_text(expected_of(workspace, form))})", f"profile-{device_id}", type="primary"
         )
         ui.link(ui.REQUEST, "Run a request", icon=":material/mic:", device=device_id)
         if known:

@@ -51,9 +51,9 @@ def _choose(workspace: Workspace, listed: KnownPhone, readiness: Readiness, *, f
             help="A native runner needs no Python on the phone, and can use its GPU when it was built with OpenCL.",
             width=360,
         )
-        pressed = st.button(
+        pressed = ui.pressed(
             "Set up",
-            key=f"set-up-{listed.id}",
+            f"set-up-{listed.id}",
             type="primary" if first else "secondary",
             icon=":material/install_mobile:",
         )

@@ -67,7 +67,7 @@ def ask(workspace: Workspace) -> None:
         running = workspace.jobs.active(device)
         seconds = recording_seconds(workspace, base)
         ui.sentence(_estimate(form, request_count(form, seconds)))
-        if st.button("Start the sweep", type="primary", disabled=running is not None):
+        if ui.pressed("Start the sweep", "start-sweep", type="primary", disabled=running is not None):
             with st.spinner("Planning the sweep"):
                 plan = plan_sweep(workspace, form, device)
                 start_sweep(workspace, plan)

@@ -15,8 +15,8 @@ with controls:
     running = workspace.jobs.active(device)
     closed = form is None or running is not None
     with st.container(horizontal=True):
-        one = st.button("Run", type="primary", disabled=closed)
-        every = st.button("Run all methods", disabled=closed)
+        one = ui.pressed("Run", "run-one", type="primary", disabled=closed)
+        every = ui.pressed("Run all methods", "run-every", disabled=closed)
     if form is not None and (one or every):
         with ui.guarded(), st.spinner("Preparing the request"):
             if one:

@@ -2,7 +2,8 @@
 
 import json
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from itertools import count
 
 import pytest
 from fake_native_trees import elf
@@ -10,7 +11,7 @@ from virtual_phones import free_port
 
 from as2d_core.native.built import Built
 from as2d_core.records import AudioRef, ModelRef, Request
-from dashboard import ui_devices, ui_phone_setup
+from dashboard import ui, ui_devices, ui_phone_setup, ui_phones
 from device_bridge.local import THIS_COMPUTER
 
 
@@ -74,6 +75,30 @@ def test_a_phone_that_waits_for_permission_says_what_to_do(open_page, start_phon
     app = open_page("devices")
     assert "Allow" in app.text or "allow" in app.text
     assert "Its facts are shown once it is ready." in app.text
+
+
+def test_a_press_counts_once_though_the_page_is_drawn_anew_before_the_script_has_come_to_it(open_page, monkeypatch):
+    started = []
+    monkeypatch.setattr(ui_devices, "start_virtual_phone", lambda _, preset: started.append(preset))
+    app = open_page("devices")
+    seen, looks = ui_phones.seen_phones, count()
+
+    def a_phone_goes_meanwhile(workspace):
+        return replace(seen(workspace), problems=("gone",)) if next(looks) == 1 else seen(workspace)
+
+    monkeypatch.setattr(ui_phones, "seen_phones", a_phone_goes_meanwhile)
+    app.press("Start it")
+    assert len(started) == 1
+    app.run()
+    assert len(started) == 1
+
+
+def test_a_press_that_was_not_answered_in_time_is_forgotten(open_page, monkeypatch):
+    started = []
+    monkeypatch.setattr(ui_devices, "start_virtual_phone", lambda _, preset: started.append(preset))
+    monkeypatch.setattr(ui, "PRESS_KEPT_S", -1.0)
+    open_page("devices").press("Start it")
+    assert started == []
 
 
 def test_a_profile_is_measured_at_a_click_and_can_be_cancelled(open_page, workspace, monkeypatch):
