@@ -1,6 +1,9 @@
 """What stands between the network and the app? Nothing on this computer alone; a password everywhere else."""
 
 import asyncio
+import importlib
+import inspect
+import pkgutil
 import signal
 import sys
 import threading
@@ -14,6 +17,7 @@ from typing import Any
 from starlette.middleware import Middleware
 from streamlit import config
 
+import dashboard
 from as2d_core.errors import As2dError
 from dashboard.door import Door, is_local, missing_password
 from dashboard.first_answer import FirstAnswer
@@ -54,9 +58,18 @@ def is_guarded() -> bool:
 async def while_it_runs(_app: Any) -> AsyncIterator[None]:
     """Open the browser unless told otherwise, and end in peace when asked to."""
     _end_in_peace()
+    threading.Thread(target=get_ready, name="as2d-get-ready", daemon=True).start()
     if not config.get_option("server.headless"):
         asyncio.get_running_loop().call_later(OPEN_AFTER_S, webbrowser.open, _url())
     yield
+
+
+def get_ready() -> None:
+    """Read in what pages are made of while the browser still loads, so that the first visitor does not wait for it."""
+    for module in pkgutil.iter_modules(dashboard.__path__):
+        if module.name.startswith("ui_") and module.name != "ui_script":  # which is the app itself
+            importlib.import_module(f"dashboard.{module.name}")
+    inspect.stack()  # Streamlit asks this at the first element of a process, which then looks at every module's file
 
 
 def _url() -> str:

@@ -135,7 +135,7 @@ def columns_of_tables(spans: pa.Table, rounds: pa.Table, publications: pa.Table)
         span_round=_whole(pc.fill_null(spans["round"], -1)),
         span_target=_flags(target),
         span_operations=_whole(spans["operations"]),
-        span_works=tuple(works.to_pylist()),
+        span_works=_words(works),
         span_draft_work=_flags(drafting),
         span_target_work=_flags(verifying),
         round_index=_whole(rounds["round"]),
@@ -147,7 +147,7 @@ def columns_of_tables(spans: pa.Table, rounds: pa.Table, publications: pa.Table)
         reused=np.minimum(_reused(rounds["origins"], accepted), kept),
         visible=_whole(rounds["visible"]),
         chain_start=start,
-        reasons=tuple(rounds["width_reason"].to_pylist()),
+        reasons=_words(rounds["width_reason"]),
         committed=_lists(rounds["committed"]),
         batch_time_ns=_whole(publications["time_ns"]),
         batch_offset=_whole(publications["start_offset"]),
@@ -169,6 +169,13 @@ def limits(record: RunRecord, columns: RunColumns) -> tuple[int, int] | None:
 def _whole(column: pa.ChunkedArray) -> Ints:
     values: Ints = column.to_numpy().astype(np.int64, copy=False)
     return values
+
+
+def _words(column: pa.ChunkedArray) -> tuple[str, ...]:
+    """Texts of which there are a few different ones: each of them is made once."""
+    coded = column.combine_chunks().dictionary_encode()
+    words = np.array(coded.dictionary.to_pylist(), object)
+    return tuple(words[coded.indices.to_numpy()]) if len(words) else ()
 
 
 def _flags(column: pa.ChunkedArray) -> Flags:

@@ -282,7 +282,7 @@ def _span_bars(spans: SpanColumns, lane: str, window: tuple[float, float] | None
     rows = np.arange(len(spans))
     if window is not None and len(rows) > room:
         rows = np.flatnonzero(_overlapping(spans.start_ms, spans.end_ms, window))
-    grey = (spans.start_ms[rows] < 0) | np.array([spans.works[i] == "drain" for i in rows], np.bool_)
+    grey = (spans.start_ms[rows] < 0) | (np.asarray(spans.works, object)[rows] == "drain")
     if lane == "target":
         grey[:] = True
     quarter = room // 4
@@ -323,7 +323,7 @@ def _bars_of_role(spans: SpanColumns, lane: str, role: str, rows: Ints, room: in
 
 def _describe_spans(spans: SpanColumns, rows: Ints, first: int, last: int, operations: int) -> str:
     start, end = spans.start_ms[rows[first]], spans.end_ms[rows[last]]
-    works = sorted({spans.works[row] for row in rows[first : last + 1]})
+    works = sorted(set(map(spans.works.__getitem__, rows[first : last + 1].tolist())))
     number = last - first + 1
     return text.lines(
         [

@@ -253,7 +253,7 @@ def _select(columns: RunColumns, origin: int, mask: Flags) -> SpanColumns:
         start_ms=(columns.span_start_ns[chosen] - origin) / 1e6,
         end_ms=(columns.span_end_ns[chosen] - origin) / 1e6,
         operations=columns.span_operations[chosen],
-        works=tuple(works[i] for i in chosen.tolist()),
+        works=tuple(map(works.__getitem__, chosen.tolist())),
     )
 
 

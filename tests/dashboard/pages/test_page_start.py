@@ -1,4 +1,14 @@
+import sys
+from pathlib import Path
+
+from dashboard import ui_app, ui_server
 from dashboard.services.runs import list_runs
+
+
+def test_what_pages_are_made_of_is_read_in_before_anybody_asks_and_no_page_is_run_by_that():
+    ui_server.get_ready()
+    parts = {f"dashboard.{path.stem}" for path in Path(ui_app.__file__).parent.glob("ui_*.py")}
+    assert parts - set(sys.modules) == {"dashboard.ui_script"}
 
 
 def test_an_empty_store_shows_the_packaged_sample_and_says_that_it_is_replayed(open_page):
