@@ -73,12 +73,18 @@ def phone_readiness(folders: Folders, entry: KnownPhone, names: Sequence[str] = 
 
 
 def set_phone_up(
-    folders: Folders, entry: KnownPhone, names: Sequence[str] = (), *, probe: bool = True, say: Say = lambda _: None
+    folders: Folders,
+    entry: KnownPhone,
+    names: Sequence[str] = (),
+    *,
+    probe: bool = True,
+    say: Say = lambda _: None,
+    cancel: threading.Event | None = None,
 ) -> SetUp:
     """Bring everything that is missing to a phone. Raises as ``setup.set_up``, and SetUpRunningError."""
-    models = phone_models(folders, names)
+    models, phone, cache = phone_models(folders, names), phone_of(entry), folders.phone_bundles
     with _set_up_alone(entry):
-        return set_up(phone_of(entry), folders.phone_bundles, models, name=entry.name, probe=probe, say=say)
+        return set_up(phone, cache, models, name=entry.name, probe=probe, say=say, cancel=cancel)
 
 
 def set_native_up(
@@ -88,6 +94,7 @@ def set_native_up(
     names: Sequence[str] = (),
     *,
     say: Say = lambda _: None,
+    cancel: threading.Event | None = None,
 ) -> SetUp:
     """Let a phone use a native runner, with its models. Raises as ``native.set_up_native``, and SetUpRunningError.
 
@@ -96,7 +103,7 @@ def set_native_up(
     """
     wanted = wanted_on_phone(folders, names)
     with _set_up_alone(entry):
-        return set_up_native(phone_of(entry), program, wanted, name=entry.name, say=say)
+        return set_up_native(phone_of(entry), program, wanted, name=entry.name, say=say, cancel=cancel)
 
 
 @contextmanager

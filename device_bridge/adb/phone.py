@@ -1,5 +1,7 @@
 """How is one phone spoken to? By its serial number at one adb server; a command gives out, err and an exit code."""
 
+import posixpath
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -8,10 +10,18 @@ from device_bridge.adb.commands import command, decoded, script
 from device_bridge.adb.servers import AdbServer, PhoneEntry
 from device_bridge.adb.shell import Shell
 from device_bridge.adb.wire import Deadline, Wire, refusal
-from device_bridge.errors import CommandFailedError, CommandTimeoutError, DeviceError, PhoneLostError
+from device_bridge.errors import (
+    CommandFailedError,
+    CommandTimeoutError,
+    DeviceError,
+    PhoneLostError,
+    TransferStoppedError,
+)
 
 OPEN_S = 10.0
 """Longest time until a phone has taken a command."""
+CANCEL_S = 0.2
+"""How often somebody who waits for a silent command looks whether it was cancelled."""
 SHOWN_CHARACTERS = 100
 
 
@@ -78,18 +88,22 @@ class AdbPhone:
         cwd: str | None = None,
         check: bool = True,
         stdin: bytes = b"",
+        cancel: threading.Event | None = None,
     ) -> Output:
         """Run one program and wait for its end.
 
         Args:
             timeout_s: for everything, the opening included.
             check: whether another exit code than 0 is an error.
+            cancel: once set, the phone hangs up on the program; not with ``stdin``.
 
         Raises:
+            TransferStoppedError: it was cancelled.
             CommandFailedError: it ended with another exit code than 0.
             CommandTimeoutError, PhoneLostError, DeviceError: it could not be run to its end.
         """
-        return self._run(command(argv, env, cwd), argv[0], timeout_s, check=check, stdin=stdin)
+        line = command(argv, env, cwd)
+        return self._run(line, argv[0], timeout_s, check=check, stdin=stdin, cancel=cancel)
 
     def script(
         self,
@@ -173,7 +187,16 @@ class AdbPhone:
             return better
         return error if state == "device" else refusal(f"device {state}", self._named)
 
-    def _run(self, text: str, what: str, timeout_s: float, *, check: bool, stdin: bytes) -> Output:
+    def _run(
+        self,
+        text: str,
+        what: str,
+        timeout_s: float,
+        *,
+        check: bool,
+        stdin: bytes,
+        cancel: threading.Event | None = None,
+    ) -> Output:
         deadline = Deadline(timeout_s, f"{what} on phone {self.serial}")
         out, err = bytearray(), bytearray()
         with self.open_shell(text, min(timeout_s, OPEN_S)) as shell:
@@ -181,7 +204,9 @@ class AdbPhone:
                 got, complained = shell.feed(iter([stdin]), timeout_s)
                 out, err = bytearray(got), bytearray(complained)
             else:
-                for kind, data in shell.output(deadline):
+                for kind, data in shell.output(deadline, None if cancel is None else CANCEL_S):
+                    if cancel is not None and cancel.is_set():
+                        raise TransferStoppedError(f"{posixpath.basename(what)} on the phone was stopped.")
                     (out if kind == "out" else err).extend(data)
             code = shell.exit_code
         if code is None:

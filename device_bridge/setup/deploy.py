@@ -103,9 +103,14 @@ def place_runtime(
     return place_package(phone, package, runtime_folder(package.id), progress=progress, cancel=cancel)
 
 
-def place_core(phone: AdbPhone, package: Package, cancel: threading.Event | None = None) -> Placed:
+def place_core(
+    phone: AdbPhone,
+    package: Package,
+    progress: Progress = lambda _done, _total: None,
+    cancel: threading.Event | None = None,
+) -> Placed:
     """Bring the package as2d_core to its place. Raises as ``place_package``."""
-    return place_package(phone, package, core_folder(package.id), cancel=cancel)
+    return place_package(phone, package, core_folder(package.id), progress=progress, cancel=cancel)
 
 
 def place_model(
@@ -135,7 +140,11 @@ def place_model(
 
 
 def place_runner(
-    phone: AdbPhone, program: Path, folder: str, progress: Progress = lambda _done, _total: None
+    phone: AdbPhone,
+    program: Path,
+    folder: str,
+    progress: Progress = lambda _done, _total: None,
+    cancel: threading.Event | None = None,
 ) -> tuple[str, int]:
     """Bring a native runner program to ``folder``; returns its path there and how many bytes were sent.
 
@@ -143,7 +152,7 @@ def place_runner(
         TransferError, DeviceError: as ``transfer.push_file``.
     """
     remote = posixpath.join(folder, "runner")
-    pushed = push_file(phone, program, remote, executable=True, progress=progress)
+    pushed = push_file(phone, program, remote, executable=True, progress=progress, cancel=cancel)
     return remote, pushed.sent_bytes
 
 

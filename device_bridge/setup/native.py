@@ -12,7 +12,7 @@ from device_bridge.setup.chosen import NativeRunner, choose_native, chosen_runne
 from device_bridge.setup.deploy import place_runner, program_sha256
 from device_bridge.setup.layout import runner_program
 from device_bridge.setup.readiness import look
-from device_bridge.setup.setup import PlacedModel, Say, SetUp, check_processor, place_models, told
+from device_bridge.setup.setup import PlacedModel, Say, SetUp, check_processor, place_models, told, unless
 from device_bridge.setup.trial import RunnerDescription, RunnerTrialError, describe_runner, native_runner
 from device_bridge.setup.wanted import Wanted, check_fits
 
@@ -36,16 +36,18 @@ def set_up_native(
 
     Raises:
         RunnerTrialError: it is no arm64 program, is for newer phones, does not start, or does not speak the protocol.
+        TransferStoppedError: it was cancelled.
         ModelError: the models would not fit into the phone's memory.
         TransferError, DeviceError: something cannot be placed.
     """
     stopped = cancel or threading.Event()
+    say = unless(stopped, say)
     known = look(phone, wanted)
     check_processor(known["abis"])
-    remote, digest, file_name, sent = _placed(phone, program, say)
+    remote, digest, file_name, sent = _placed(phone, program, say, stopped)
     say("Starting the native runner on the phone")
     runner = native_runner(remote)
-    description = describe_runner(phone, runner)
+    description = describe_runner(phone, runner, cancel=stopped)
     if description.runner != NATIVE:
         raise RunnerTrialError(
             f"{file_name} says that it is the runner {description.runner!r}, not a native one.",
@@ -60,7 +62,7 @@ def set_up_native(
     return SetUp(phone.id, runner, description, tuple(models), sent)
 
 
-def _placed(phone: AdbPhone, program: Path | None, say: Say) -> tuple[str, str, str, int]:
+def _placed(phone: AdbPhone, program: Path | None, say: Say, stopped: threading.Event) -> tuple[str, str, str, int]:
     """Path there, hash, name, and bytes that were sent."""
     if program is None:
         native = chosen_runner(phone)
@@ -77,7 +79,7 @@ def _placed(phone: AdbPhone, program: Path | None, say: Say) -> tuple[str, str, 
     _check_level(phone, program)
     remote = runner_program(digest)
     folder = remote.rpartition("/")[0]
-    _, sent = place_runner(phone, program, folder, told(say, f"Sending {program.name}"))
+    _, sent = place_runner(phone, program, folder, told(say, f"Sending {program.name}"), stopped)
     return remote, digest, program.name, sent
 
 

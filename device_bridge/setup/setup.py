@@ -73,9 +73,11 @@ def set_up(
         ModelError, ModelTrialError: a model cannot be used there.
         BundleError: the bundle cannot be built.
         RunnerTrialError: what was placed does not start.
+        TransferStoppedError: it was cancelled.
         TransferError, DeviceError: it cannot be placed.
     """
     stopped = cancel or threading.Event()
+    say = unless(stopped, say)
     wanted = wanted_now(cache, models)
     known = look(phone, wanted)
     check_processor(known["abis"])
@@ -86,12 +88,11 @@ def set_up(
     placed = place_package(phone, runtime, where, progress=told(say, "Sending Python and MNN"), cancel=stopped)
     sent = placed.sent_bytes
     _go_on(stopped)
-    say("Sending as2d_core")
-    core = place_core(phone, wanted.core)
+    core = place_core(phone, wanted.core, progress=told(say, "Sending as2d_core"), cancel=stopped)
     sent += core.sent_bytes
     say("Starting the runner on the phone")
     runner = python_runner(where, core.folder)
-    description = describe_runner(phone, runner)
+    description = describe_runner(phone, runner, cancel=stopped)
     trial = _trial(phone, where, core.folder, say, stopped) if probe else None
     found, more = place_models(phone, wanted, say=say, stopped=stopped, trial=trial)
     choose_python(phone)
@@ -149,7 +150,7 @@ def _trial(
     def attempt(info: ModelInfo, folder: str) -> Probe:
         _go_on(stopped)
         say(f"Trying {info.name} on the phone")
-        tried = probe_on_phone(phone, runtime, core, folder, info.name)
+        tried = probe_on_phone(phone, runtime, core, folder, info.name, cancel=stopped)
         if tried.sha256 != info.sha256:
             raise ModelError(
                 f"{info.name} on the phone is not what was sent; remove it with as2d phone clean --all and set up "
@@ -158,6 +159,16 @@ def _trial(
         return tried
 
     return attempt
+
+
+def unless(stopped: threading.Event, say: Say) -> Say:
+    """Says what it is told; where setting up was stopped, whatever is being done ends there."""
+
+    def tell(sentence: str) -> None:
+        _go_on(stopped)
+        say(sentence)
+
+    return tell
 
 
 def _go_on(stopped: threading.Event) -> None:

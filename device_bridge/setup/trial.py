@@ -2,6 +2,7 @@
 
 import json
 import math
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -51,14 +52,18 @@ def runner_environment(core: str) -> dict[str, str]:
     return {"AS2D_CORE": core, "TMPDIR": PHONE_ROOT, "HOME": PHONE_ROOT}
 
 
-def describe_runner(phone: AdbPhone, runner: RunnerCommand, timeout_s: float = START_S) -> RunnerDescription:
+def describe_runner(
+    phone: AdbPhone, runner: RunnerCommand, timeout_s: float = START_S, cancel: threading.Event | None = None
+) -> RunnerDescription:
     """Shake hands with a runner on the phone.
 
     Raises:
+        TransferStoppedError: it was cancelled.
         RunnerTrialError: it does not start, or its answer is none.
         DeviceError: the phone was lost.
     """
-    done = phone.run([*runner.argv, "--describe"], env=runner.env, cwd=runner.cwd, timeout_s=timeout_s, check=False)
+    argv = [*runner.argv, "--describe"]
+    done = phone.run(argv, env=runner.env, cwd=runner.cwd, timeout_s=timeout_s, check=False, cancel=cancel)
     name = runner.argv[0].rpartition("/")[2]
     if done.code:
         raise RunnerTrialError(
@@ -83,7 +88,14 @@ def describe_runner(phone: AdbPhone, runner: RunnerCommand, timeout_s: float = S
 
 
 def probe_on_phone(
-    phone: AdbPhone, runtime: str, core: str, model: str, name: str, backend: str = "cpu", timeout_s: float = PROBE_S
+    phone: AdbPhone,
+    runtime: str,
+    core: str,
+    model: str,
+    name: str,
+    backend: str = "cpu",
+    timeout_s: float = PROBE_S,
+    cancel: threading.Event | None = None,
 ) -> Probe:
     """Let a model that is on the phone hear half a second of noise and run one forward there.
 
@@ -91,13 +103,16 @@ def probe_on_phone(
         runtime, core, model: folders on the phone.
         name: what a person calls the model.
         backend: the one that is wanted; another one that answers in its place is an error.
+        cancel: once set, the trial ends, there as well.
 
     Raises:
+        TransferStoppedError: it was cancelled.
         ModelTrialError: it crashes, is refused, or runs on another backend.
         DeviceError: the phone was lost, or did not answer in time.
     """
     argv = [f"{runtime}/bin/python", "-m", "as2d_core.models.probe", model]
-    done = phone.run(argv, env=runner_environment(core), cwd=PHONE_ROOT, timeout_s=timeout_s, check=False)
+    environment = runner_environment(core)
+    done = phone.run(argv, env=environment, cwd=PHONE_ROOT, timeout_s=timeout_s, check=False, cancel=cancel)
     body = _last_object(done)
     if "error" in body:
         said = str(body["error"]).replace(model.rpartition("/")[2], name)

@@ -14,10 +14,13 @@ from as2d_core.protocol import read_run
 from as2d_core.records import AudioRef, ModelRef, Request
 from device_bridge.bundle import build
 from device_bridge.devices import Limits
+from device_bridge.errors import TransferStoppedError
 from device_bridge.jobs import JobManager
 from device_bridge.phones import PhoneDevice
 from device_bridge.plan import new_id
 from device_bridge.sessions import RunnerCommand, find_sessions
+from device_bridge.setup import setup
+from device_bridge.setup.deploy import Placed
 from device_bridge.setup.layout import PHONE_ROOT
 from device_bridge.setup.provision import Provision
 
@@ -216,3 +219,33 @@ def test_a_run_that_waits_for_a_phone_can_be_cancelled_and_does_not_wait_for_eve
     assert (job.state, job.runs[0].path.exists()) == ("failed", False)
     assert "has been out of reach for" in job.error
     assert "Connect it and try again." in job.error
+
+
+@pytest.mark.parametrize("silent", ["--describe", "as2d_core.models.probe"])
+def test_while_setting_up_waits_for_a_program_there_that_says_nothing(phone, tmp_path, monkeypatch, silent):
+    for folder in ("bundles", "runtime/bin"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "runtime/bin/python").write_text(
+        f"""#!/bin/sh
+case "$*" in *{silent}*) echo $$ > "$TMPDIR/waits"; exec sleep 600;; esac
+echo '{{"runner": "python", "versions": {{}}, "backends": ["cpu"], "methods": []}}'
+"""
+    )
+    cache, stop, ended = tmp_path / "bundles", threading.Event(), []
+    package = build._keep(tmp_path / "runtime", cache, {"python": "here"}, tried=False, say=lambda _: None)
+    build._write(cache / build.CURRENT, {"id": package.id, "recipe": build._recipe()})
+    monkeypatch.setattr(setup, "place_model", lambda *_, **__: Placed("/data/local/tmp/model", 0, 0))
+
+    def set_up():
+        with pytest.raises(TransferStoppedError):
+            setup.set_up(phone.phone, cache, [TARGET], cancel=stop)
+        ended.append(True)
+
+    thread = threading.Thread(target=set_up)
+    thread.start()
+    waits = f"{PHONE_ROOT}/waits"
+    wait_for(lambda: phone.phone.run(["cat", waits], check=False).out or not thread.is_alive())
+    stop.set()
+    thread.join(SOON_S)
+    assert ended
+    wait_for(lambda: phone.phone.script('kill -0 "$(cat "$1")"', waits, check=False).code)
