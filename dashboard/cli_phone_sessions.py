@@ -43,9 +43,8 @@ def phone_cancel(options: argparse.Namespace) -> Answer:
     phone, found = _found(options.phone)
     ids = [session.id for session in found]
     if options.session and options.session not in ids:
-        raise DeviceError(
-            f"There is no session {options.session!r} on the phone.", f"There are: {', '.join(ids) or 'none'}."
-        )
+        others = f"There are: {', '.join(ids)}." if ids else "No runner is there."
+        raise DeviceError(f"There is no session {options.session!r} on the phone.", others)
     ended = [options.session] if options.session else ids
     for session_id in ended:
         end_session(phone, session_id)

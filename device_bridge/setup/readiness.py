@@ -174,12 +174,12 @@ def _python(marks: dict[str, Any], wanted: Wanted) -> list[Check]:
         )
         checks.append(ok("runtime", said))
     else:
-        checks.append(wrong("runtime", f"The runtime {runtime.id} is not there.", SET_UP_FIX, Remedy.SET_UP))
+        checks.append(wrong("runtime", f"Python and MNN are not there yet ({runtime.id}).", SET_UP_FIX, Remedy.SET_UP))
     core = wanted.core
     if marks.get(wanted.core_folder, {}).get("archive_sha256") == core.archive_sha256:
         checks.append(ok("core", f"The version of this program is there ({core.id})."))
     else:
-        gone = f"The version of this program ({core.id}) is not there."
+        gone = f"The version of this program is not there yet ({core.id})."
         checks.append(wrong("core", gone, SET_UP_FIX, Remedy.SET_UP))
     return checks
 
@@ -191,7 +191,7 @@ def _models(marks: dict[str, Any], wanted: Wanted) -> list[Check]:
         if marks.get(place, {}).get("sha256") == info.sha256:
             checks.append(ok("model", f"{info.name} is there ({info.size_bytes / 1e6:,.1f} MB).", title))
         else:
-            checks.append(wrong("model", f"{info.name} is not there.", SET_UP_FIX, Remedy.SET_UP, title))
+            checks.append(wrong("model", f"{info.name} is not there yet.", SET_UP_FIX, Remedy.SET_UP, title))
     return checks
 
 

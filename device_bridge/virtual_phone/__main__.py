@@ -182,7 +182,11 @@ class Phone:
                 await inflict(self, str(message.pop("fault")), message)
             except RefusedError as refused:
                 answer = {"ok": False, "error": str(refused)}
-            except (KeyError, ValueError, TypeError, OSError) as error:
+            except KeyError as error:
+                answer = {"ok": False, "error": f"it needs {error.args[0]}=VALUE"}
+            except ValueError as error:
+                answer = {"ok": False, "error": f"one of its values is no number ({error})"}
+            except (TypeError, OSError) as error:
                 answer = {"ok": False, "error": f"{type(error).__name__}: {error}"}
             write(json.dumps(answer).encode() + b"\n")
 

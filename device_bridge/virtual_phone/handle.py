@@ -214,7 +214,11 @@ def fault_from_outside(root: Path, name: str, **values: Any) -> None:
             file.flush()
             _judge(name, json.loads(file.readline() or b'{"ok": false, "error": "it hung up"}'))
     except (OSError, ValueError, KeyError) as error:
-        raise VirtualPhoneError(f"No virtual phone runs in {root} ({error}).") from error
+        why = "" if isinstance(error, FileNotFoundError | ConnectionRefusedError) else f" ({error})"
+        raise VirtualPhoneError(
+            f"No virtual phone runs in {root}{why}.",
+            "Start one with as2d phone virtual, and name it with the same --preset or --folder.",
+        ) from error
 
 
 def own_serial(root: Path) -> str:

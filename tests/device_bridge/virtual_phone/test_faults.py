@@ -194,7 +194,10 @@ def test_another_program_can_let_a_fault_happen(start_phone, tmp_path):
     phone = start_phone()
     fault_from_outside(phone.root, "charging")
     assert phone.phone.run(["cat", f"{BATTERY}/status"]).text == "Charging\n"
-    with pytest.raises(VirtualPhoneError, match="No virtual phone runs in"):
+    for values, sentence in (({}, r"it needs khz=VALUE\."), ({"khz": "x"}, "one of its values is no number")):
+        with pytest.raises(VirtualPhoneError, match=sentence):
+            fault_from_outside(phone.root, "clock-drop", **values)
+    with pytest.raises(VirtualPhoneError, match=r"No virtual phone runs in .*nowhere\. Start one with"):
         fault_from_outside(tmp_path / "nowhere", "charging")
 
 
