@@ -8,6 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 from as2d_core.errors import unknown_name
 
 FONT = "Inter, system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
@@ -225,6 +228,14 @@ def width_axis(theme: Theme, widest: float) -> dict[str, Any]:
     """An axis of widths K, from 1 to the widest: a tick at each, and none where no width can be."""
     every = 1 if widest < 40 else None
     return axis(theme, "width K (positions)", range=[0.4, widest + 0.6], dtick=every, showgrid=False)
+
+
+def as_it_is(values: ArrayLike) -> NDArray[np.object_]:
+    """Many texts, or rows of whole numbers that a click tells: plotly looks into lists, and leaves such an array alone.
+
+    A page gets plain lists of it; an array of numbers would come as binary, whose rows a click tells as mappings.
+    """
+    return np.array(values, object)
 
 
 def caption(theme: Theme, content: str, **position: Any) -> dict[str, Any]:

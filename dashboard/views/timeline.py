@@ -17,6 +17,7 @@ from dashboard.views.theme import (
     SMALL_PX,
     Theme,
     Trace,
+    as_it_is,
     axis,
     bar_marker,
     base_layout,
@@ -111,8 +112,8 @@ def bar_trace(bars: Bars, lane: Lane, theme: Theme, crowd: int) -> Trace:
         "width": bars.length_ms,
         "offset": 0,
         "marker": marker,
-        "customdata": bars.custom.tolist(),  # plain lists: a page gets a row of a binary column back as a mapping
-        "hovertext": list(bars.hover),
+        "customdata": as_it_is(bars.custom),
+        "hovertext": as_it_is(bars.hover),
         "hoverinfo": "text",
         "text": list(bars.labels) or None,
         "textposition": "inside" if bars.labels else "none",
@@ -244,7 +245,7 @@ def depth_trace(shown: Detail, lane: Lane, theme: Theme) -> Trace:
         "y": lane.y(shown.depth.values),
         "mode": "lines",
         "line": {"shape": "hv", "width": 1.5, "color": theme.role("drafter")},
-        "hovertext": list(shown.depth.hover),
+        "hovertext": as_it_is(shown.depth.hover),
         "hoverinfo": "text",
     }
 

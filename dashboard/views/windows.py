@@ -10,7 +10,7 @@ from as2d_core.errors import unknown_name
 from as2d_core.replay.grid import Grid
 from dashboard.views import numbers
 from dashboard.views.text import label
-from dashboard.views.theme import SMALL_PX, Theme, axis, base_layout, caption, empty_layout, keep_look
+from dashboard.views.theme import SMALL_PX, Theme, Trace, as_it_is, axis, base_layout, caption, empty_layout, keep_look
 
 NAMED_WINDOWS = 40
 """With more windows than this, single names give way to a count."""
@@ -101,54 +101,48 @@ def windows_figure(info: WindowsInfo, theme: Theme, selected: int | None = None)
         return go.Figure(layout=empty_layout(theme, label(info.empty, 160)))
     n, columns = len(info.windows), len(info.budgets)
     absent = np.isnan(info.loss)
-    figure = go.Figure()
-    if absent.any():
-        figure.add_traces(_absent(info, absent, theme))
-    figure.add_trace(
-        go.Heatmap(
-            name="loss",
-            x=list(range(columns)),
-            y=list(range(n)),
-            z=_blanks(info.loss),
-            zmin=0,
-            zmax=_top(info.loss),
-            colorscale=[[0, theme.surface if theme.name == "dark" else "#EEF4F8"], [1, theme.role("rejected")]],
-            xgap=1 if columns <= 60 else 0,
-            ygap=1 if n <= 120 else 0,
-            hoverinfo="skip",
-            colorbar={
+    traces = _absent(info, absent, theme) if absent.any() else []
+    traces.append(
+        {
+            "type": "heatmap",
+            "name": "loss",
+            "x": np.arange(columns),
+            "y": np.arange(n),
+            "z": info.loss.astype(np.float32),  # NaN: a gap
+            "zmin": 0,
+            "zmax": _top(info.loss),
+            "colorscale": [[0, theme.surface if theme.name == "dark" else "#EEF4F8"], [1, theme.role("rejected")]],
+            "xgap": 1 if columns <= 60 else 0,
+            "ygap": 1 if n <= 120 else 0,
+            "hoverinfo": "skip",
+            "colorbar": {
                 "title": {"text": "loss (%)", "font": {"size": SMALL_PX, "color": theme.muted}},
                 "thickness": 10,
                 "outlinewidth": 0,
                 "tickfont": {"size": SMALL_PX, "color": theme.muted},
             },
-        )
+        }
     )
-    figure.add_trace(_targets(info, absent))
-    figure.layout = _layout(info, theme, selected if selected is not None else info.sorted_by)
-    return figure
+    traces.append(_targets(info, absent))
+    return go.Figure(traces, _layout(info, theme, selected if selected is not None else info.sorted_by))
 
 
-def _targets(info: WindowsInfo, absent: NDArray[np.bool_]) -> go.Scattergl:
+def _targets(info: WindowsInfo, absent: NDArray[np.bool_]) -> Trace:
     """Invisible points to point at and click on: a heat map itself takes no selection."""
     y, x = np.nonzero(~absent)
-    return go.Scattergl(
-        name="cells",
-        x=x,
-        y=y,
-        mode="markers",
-        marker={"symbol": "square", "size": 12, "color": "rgba(0,0,0,0)"},
-        customdata=[[int(info.rows[row]), info.budgets[column]] for row, column in zip(y, x, strict=True)],
-        hovertext=_hover(info, y, x),
-        hoverinfo="text",
-        selected={"marker": {"opacity": 0}},
-        unselected={"marker": {"opacity": 0}},
-    )
-
-
-def _blanks(values: NDArray[np.float64]) -> list[list[float | None]]:
-    """NaN as ``None``: a gap that any JSON reader understands."""
-    return [[None if np.isnan(v) else round(v, 4) for v in row] for row in values.tolist()]
+    return {
+        "type": "scattergl",
+        "name": "cells",
+        "x": x,
+        "y": y,
+        "mode": "markers",
+        "marker": {"symbol": "square", "size": 12, "color": "rgba(0,0,0,0)"},
+        "customdata": as_it_is(np.stack([info.rows[y], np.array(info.budgets)[x]], axis=1)),
+        "hovertext": as_it_is(_hover(info, y, x)),
+        "hoverinfo": "text",
+        "selected": {"marker": {"opacity": 0}},
+        "unselected": {"marker": {"opacity": 0}},
+    }
 
 
 def _top(loss: NDArray[np.float64]) -> float:
@@ -166,37 +160,39 @@ def _hover(info: WindowsInfo, rows: NDArray[np.int64], columns: NDArray[np.int64
     ]
 
 
-def _absent(info: WindowsInfo, absent: NDArray[np.bool_], theme: Theme) -> list[go.Heatmap | go.Scatter]:
+def _absent(info: WindowsInfo, absent: NDArray[np.bool_], theme: Theme) -> list[Trace]:
     """Cells without a time: grey, and crossed while there are few enough to see."""
     n, columns = absent.shape
     grey = theme.role("retired")
-    traces: list[go.Heatmap | go.Scatter] = [
-        go.Heatmap(
-            name="not feasible",
-            x=list(range(columns)),
-            y=list(range(n)),
-            z=[[1 if cell else None for cell in row] for row in absent.tolist()],
-            colorscale=[[0, grey], [1, grey]],
-            showscale=False,
-            hoverongaps=False,
-            text=_reasons(info, absent),
-            hoverinfo="text",
-            xgap=1 if columns <= 60 else 0,
-            ygap=1 if n <= 120 else 0,
-        )
+    traces: list[Trace] = [
+        {
+            "type": "heatmap",
+            "name": "not feasible",
+            "x": np.arange(columns),
+            "y": np.arange(n),
+            "z": np.where(absent, np.float32(1), np.float32(np.nan)),
+            "colorscale": [[0, grey], [1, grey]],
+            "showscale": False,
+            "hoverongaps": False,
+            "text": as_it_is(_reasons(info, absent)),
+            "hoverinfo": "text",
+            "xgap": 1 if columns <= 60 else 0,
+            "ygap": 1 if n <= 120 else 0,
+        }
     ]
     if absent.sum() <= MAX_CROSSES:
         y, x = np.nonzero(absent)
         traces.append(
-            go.Scatter(
-                name="not feasible",
-                x=x,
-                y=y,
-                mode="markers",
-                marker={"symbol": "x-thin", "size": 6, "line": {"width": 1, "color": theme.muted}},
-                hoverinfo="skip",
+            {
+                "type": "scatter",
+                "name": "not feasible",
+                "x": x,
+                "y": y,
+                "mode": "markers",
+                "marker": {"symbol": "x-thin", "size": 6, "line": {"width": 1, "color": theme.muted}},
+                "hoverinfo": "skip",
                 **keep_look(),
-            )
+            }
         )
     return traces
 
