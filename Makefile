@@ -43,7 +43,7 @@ bench: install
 	@exec $(PY) -m tests.bench $(ARGS)
 
 soak: install-test
-	@exec $(PY) -m pytest -m soak --timeout=1800 $(ARGS)
+	@AS2D_ALL_EXAMPLES=1 exec $(PY) -m pytest -m 'soak or examples' --timeout=1800 $(ARGS)
 
 native-sanitize: install-test
 	@for kinds in address,undefined thread; do \

@@ -61,7 +61,7 @@ def test_a_process_killed_before_any_step_of_an_ingest_leaves_all_or_nothing_and
     before = log.read_bytes()
     wanted = read_run(log)
     came = []
-    outcomes = deaths("steps", tmp_path, 24, [log])
+    outcomes = deaths("steps", tmp_path, 20, [log])
     for data, acknowledged, _ in outcomes:
         with Store.open(data) as store:
             came.append(len(list_runs(store)))

@@ -1,5 +1,7 @@
 """A database made anew from the logs holds what the old one held."""
 
+import shutil
+
 import duckdb
 import pytest
 import sample_runs
@@ -18,18 +20,26 @@ from datastore.verify import verify
 KEY = SelfTestKey("sha", "cpu", "threads=1", "3.6.1")
 
 
-@pytest.fixture
-def closed(folder, sample, tmp_path):
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    made = tmp_path_factory.mktemp("filled")
+    folder = made / "data"
     with Store.open(folder) as store:
         for run_id in ("run-1", "run-2", "gone"):
-            ingest_run(store, sample(run_id))
-        ingest_run(store, sample_runs.write_incomplete(tmp_path, "cut"))
+            ingest_run(store, sample_runs.write_run(made, run_id))
+        ingest_run(store, sample_runs.write_incomplete(made, "cut"))
         add_tag(store, "run-1", "good")
         set_notes(store, "run-1", "warm")
         delete_run(store, "gone")
         put_profile(store, "phone", {"a": 1}, "Phone")
         put_self_test(store, KEY, sample_runs.self_test())
     return folder
+
+
+@pytest.fixture
+def closed(folder, filled):
+    """A closed store with some of everything; a copy for each test."""
+    return shutil.copytree(filled, folder)
 
 
 def everything(folder):

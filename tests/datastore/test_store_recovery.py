@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 
 import pytest
 import sample_runs
@@ -17,12 +18,18 @@ from datastore.store import Store
 from datastore.verify import verify
 
 
+@pytest.fixture(scope="module")
+def with_one_run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("one-run")
+    with Store.open(folder / "data") as store:
+        ingest_run(store, sample_runs.write_run(folder, "run-1"))
+    return folder / "data"
+
+
 @pytest.fixture
-def closed(folder, sample):
-    """A closed store with one run."""
-    with Store.open(folder) as store:
-        ingest_run(store, sample())
-    return folder
+def closed(folder, with_one_run):
+    """A closed store with one run; a copy for each test."""
+    return shutil.copytree(with_one_run, folder)
 
 
 def test_a_clean_store_opens_without_a_word(closed):

@@ -6,7 +6,8 @@ from itertools import count
 
 import pytest
 import sample_runs
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from as2d_core.accounting import summarise
@@ -78,7 +79,7 @@ def foreign_logs(draw):
     return data
 
 
-@settings(max_examples=40, deadline=None)
+@examples(15, 40)
 @given(data=foreign_logs())
 def test_any_log_that_can_be_read_comes_back_equal(shared, data):
     store, folder = shared
@@ -104,7 +105,7 @@ def whole_records(draw):
     return events, draw(st.sampled_from(["eos", "capped", "cancelled", "failed"]))
 
 
-@settings(max_examples=20, deadline=None)
+@examples(8, 20)
 @given(run=whole_records())
 def test_a_complete_run_comes_back_equal_and_keeps_its_status(shared, run):
     store, folder = shared

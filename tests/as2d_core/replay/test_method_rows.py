@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from method_cases import method_corpora, method_profiles, same_times, scaled
 from replay_cases import EOS, corpus, profile, window
@@ -22,8 +23,8 @@ from as2d_core.replay.trajectories import load_corpus
 from as2d_core.replay.windows import DrafterTrajectory
 from as2d_core.width_rule import WidthRule
 
-few = settings(max_examples=12)
-some = settings(max_examples=25)
+few = examples(5, 12)
+some = examples(10, 25)
 BODY = (5, 6, 7, 8, 9, 10, 11, 12, 13)
 
 

@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from examples import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from replay_cases import EOS, Case, bodies, cases, corpora, corpus, profile, window
@@ -117,7 +118,7 @@ def short_cases(draw):
     )
 
 
-@some
+@examples(8, 25)
 @given(short_cases())
 def test_on_short_windows_the_search_finds_what_trying_everything_finds(case):
     found = best(case, labels=64)
@@ -134,7 +135,7 @@ def test_with_little_room_the_truth_lies_between_time_and_bound(case, labels):
     assert found.time_ms >= truth * (1 - 1e-9)
 
 
-@some
+@examples(8, 25)
 @given(cases())
 def test_the_sequence_that_was_found_takes_its_time_to_the_last_bit(case):
     found = best(case)
