@@ -9,13 +9,14 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "as2d_core/native"))
 
+from operation_cases import make_operation
 from scripted_cases import make_case
 from test_device_clock import request_line
 
 from as2d_core.native.builder import build_for_tests, find_tool
 from as2d_core.native.targets import CROSS_COMPILER
 from as2d_core.protocol import parse, request_from_json
-from as2d_core.records import METHODS, AudioRef, ModelRef
+from as2d_core.records import METHODS, OPERATIONS, AudioRef, ModelRef
 from as2d_core.validation import check_record
 from dashboard.cli import main
 from dashboard.services.phone_runs import find_phone
@@ -99,6 +100,13 @@ def test_scripted_runs_over_the_bridge_have_the_lines_of_python(device, tmp_path
     for case, lines in zip(cases, run_all(device, tmp_path, [case.request for case in cases]), strict=True):
         assert check_record(parse(lines)) == []
         assert lines == list(case.lines), case.seed
+
+
+def test_calibrations_and_collections_over_the_bridge_have_the_lines_of_python(device, tmp_path):
+    cases = [make_operation(seed, name) for name in OPERATIONS for seed in range(10)]
+    for case, lines in zip(cases, run_all(device, tmp_path, [case.request for case in cases]), strict=True):
+        assert check_record(parse(lines)) == []
+        assert lines == case.lines, case.request.run_id
 
 
 def test_scripted_runs_on_the_clock_of_the_phone_give_the_reference_and_keep_all_rules(device, tmp_path):
