@@ -12,61 +12,46 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from importlib import import_module
 from typing import NoReturn
 
 from as2d_core import __version__
 from as2d_core.errors import As2dError
-from dashboard import (
-    cli_budgets,
-    cli_bundle,
-    cli_calibrate,
-    cli_collect,
-    cli_devices,
-    cli_headroom,
-    cli_models,
-    cli_native_build,
-    cli_oracle,
-    cli_password,
-    cli_phone,
-    cli_profile,
-    cli_published,
-    cli_replay,
-    cli_report,
-    cli_run,
-    cli_runs,
-    cli_select,
-    cli_store,
-    cli_sweep,
-    cli_validate,
-    cli_windows,
-)
 from dashboard.cli_output import Answer, plain, visible
 from dashboard.services.workspace import close_workspace
 
 COMMANDS = (
-    cli_run,
-    cli_sweep,
-    cli_runs,
-    cli_report,
-    cli_windows,
-    cli_validate,
-    cli_budgets,
-    cli_oracle,
-    cli_replay,
-    cli_select,
-    cli_headroom,
-    cli_calibrate,
-    cli_collect,
-    cli_devices,
-    cli_profile,
-    cli_published,
-    cli_store,
-    cli_models,
-    cli_password,
-    cli_phone,
-    cli_bundle,
-    cli_native_build,
+    "run",
+    "sweep",
+    "runs",  # and show
+    "report",  # and import
+    "windows",
+    "validate",
+    "budgets",
+    "oracle",
+    "replay",
+    "select",
+    "headroom",
+    "calibrate",
+    "collect",
+    "devices",
+    "profile",
+    "published",
+    "store",
+    "models",
+    "password",
+    "phone",
+    "bundle",
+    "native",
 )
+"""``cli_NAME`` holds each of them; loading all of them takes longer than most commands take."""
+
+ELSEWHERE = {"show": "runs", "import": "report"}
+"""Commands that another command's module holds."""
+
+MODULES = {"native": "native_build"}
+"""Modules that are not named as their command is."""
+
 FAILED, NOT_UNDERSTOOD, CRASHED, INTERRUPTED = 1, 2, 70, 130
 
 EPILOG = """examples:
@@ -110,8 +95,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return answer.code
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The whole command line."""
+def build_parser(given: Sequence[str] = ()) -> argparse.ArgumentParser:
+    """The whole command line, or what of it is needed to understand ``given``."""
     parser = _Parser(
         prog="as2d",
         description="Run, watch and compare asynchronous speculative decoding of audio language models.",
@@ -121,14 +106,23 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"as2d {__version__}")
     parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND", parser_class=_Parser)
-    for module in COMMANDS:
-        module.register(commands)
+    for name in _needed(given):
+        import_module(f"dashboard.cli_{MODULES.get(name, name)}").register(commands)
     return parser
+
+
+def _needed(given: Sequence[str]) -> Sequence[str]:
+    """The one command that is named first; all of them where none is, for help and for what is misspelt."""
+    first = next((word for word in given if word != "--json"), "")
+    if first == "--version":
+        return ()
+    name = ELSEWHERE.get(first, first)
+    return (name,) if name in COMMANDS else COMMANDS
 
 
 def _carry_out(given: Sequence[str], as_json: bool) -> Answer:
     try:
-        options = build_parser().parse_args(given)
+        options = build_parser(given).parse_args(given)
         answer: Answer = options.command(options)
     except _UsageError as error:
         return _failure(error, NOT_UNDERSTOOD)

@@ -53,6 +53,21 @@ def test_the_help_of_every_command_shows_an_example_of_it(path, parser):
     assert f"example:\n  as2d {' '.join(path)}" in parser.format_help()
 
 
+TOP = [*dict.fromkeys(path[0] for path, _ in leaves(build_parser()))]
+
+
+@pytest.mark.parametrize("name", TOP)
+def test_a_command_is_understood_without_loading_the_others(name):
+    alone = {path[0] for path, _ in leaves(build_parser(["--json", name]))}
+    assert name in alone
+    assert len(alone) <= 2
+
+
+@pytest.mark.parametrize("given", [[], ["--help"], ["rnu"], ["--json"]])
+def test_help_and_misspelt_commands_know_all_of_them(given):
+    assert [*dict.fromkeys(path[0] for path, _ in leaves(build_parser(given)))] == TOP
+
+
 # -- run --------------------------------------------------------------------------------------------
 
 
