@@ -2,12 +2,13 @@
 
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from as2d_core.errors import As2dError
 from dashboard import ui_app, ui_state
@@ -42,7 +43,15 @@ def open_page(name: str, title: str, question: str) -> Workspace:
     ui_state.open_page(name)
     st.title(title, anchor=False)
     sentence(question)
+    place = st.empty()
+    ui_state.begin_notices(lambda said: _notices(place, said))
     return workspace()
+
+
+def _notices(place: DeltaGenerator, said: Sequence[str]) -> None:
+    with place.container():
+        for one in said:
+            box("warning", one)
 
 
 def workspace() -> Workspace:

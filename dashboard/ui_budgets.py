@@ -294,7 +294,8 @@ def window_details(workspace: Workspace, report: BudgetReport, pair: Pair) -> No
     """The window that is open: what is said in it, its recording, and its run under the budget of the cell."""
     name = ui_state.get("window")
     if name not in report.grid.windows:
-        ui.sentence("Click a cell to hear its window and see how it runs under that budget.")
+        missing = f"The address names window {name[:60]!r}, which is not among those that are shown. " if name else ""
+        ui.sentence(f"{missing}Click a cell to hear its window and see how it runs under that budget.")
         return
     budget = ui_state.whole("cell") or pair.budget
     window = report.corpus.window(name)

@@ -89,7 +89,7 @@ def _by_name(workspace: Workspace) -> list[str]:
                 labels[name] = run_label(row_as_json(row) | {"created_at": row.created_at})
     return ui_state.several(
         "runs", "Or single runs; the filters then do not count", list(labels), format_func=labels.__getitem__,
-        placeholder="any number",
+        placeholder="any number", told=True,
     )  # fmt: skip
 
 

@@ -36,7 +36,7 @@ def choose(workspace: Workspace) -> Notebook:
         if asked and asked not in titles:
             ui.box("error", f"There is no notebook {asked!r} any more; this is the one that was saved last.")
         chosen = ui_state.one_of(
-            st.selectbox, "notebook", "Notebook", list(titles), next(iter(titles)), always=True,
+            st.selectbox, "notebook", "Notebook", list(titles), next(iter(titles)), always=True, told=True,
             format_func=titles.__getitem__,
         )  # fmt: skip
     right.button("New notebook", icon=":material/add:", on_click=_begin, args=(workspace,), width="stretch")

@@ -63,7 +63,13 @@ def choose(workspace: Workspace) -> tuple[Profile, Profile | None]:
     left, right, more = st.columns([5, 5, 3], vertical_alignment="bottom")
     with left:
         name = ui_state.one_of(
-            st.selectbox, "profile", "Profile", list(known), next(iter(known)), format_func=labels.__getitem__
+            st.selectbox,
+            "profile",
+            "Profile",
+            list(known),
+            next(iter(known)),
+            told=True,
+            format_func=labels.__getitem__,
         )
     others = [NO_OTHER, *(other for other in known if other != name)]
     with right:

@@ -14,7 +14,9 @@ T = TypeVar("T")
 _KEPT = "kept-states"
 _PAGE = "open-page"
 _NEXT = "next-state"
+_NOTICES, _NOT_HERE = "page-notices", "values-not-here"
 _UNSEEN = object()
+_LONGEST = 60
 
 
 def open_page(page: str) -> None:
@@ -25,6 +27,12 @@ def open_page(page: str) -> None:
     if arrived and not st.query_params.to_dict() and states.get(page):
         st.query_params.from_dict(states[page])
     put(**st.session_state.pop(_NEXT, {}))
+
+
+def begin_notices(show: Callable[[Sequence[str]], None]) -> None:
+    """What tells the reader which values of the address are not here; called anew while the page is drawn."""
+    st.session_state[_NOTICES] = show
+    st.session_state[_NOT_HERE] = {}
 
 
 def later(**values: object) -> None:
@@ -64,32 +72,45 @@ def one_of(
     *,
     write: Callable[[T], str] = str,
     always: bool = False,
+    told: bool = False,
     **more: Any,
 ) -> T:
-    """A choice among ``options`` (``st.selectbox``, ``st.segmented_control`` ...); unknown values mean the default.
+    """A choice among ``options`` (``st.selectbox``, ``st.segmented_control`` ...).
+
+    An address that names none of them gets the default, and the page says so: a link to another profile or window than
+    the one that is shown must not pass for it.
 
     Args:
         write: how an option is written in the query string.
         always: the query string names it even when it is the default (which may be another one tomorrow).
+        told: the page says itself what it makes of a value that is none of them.
     """
     known = {write(option): option for option in options}
 
     def read(text: str) -> T:
         return known.get(text, default)
 
-    key = _seed(name, read, default, list(options))
+    key = _seed(name, read, default, list(options), lambda text: [] if text in known else [text])
+    if not told:
+        said = more.get("format_func", str)
+        _tell(name, key, label, f"; {said(st.session_state[key])} is shown")
     arguments = (name, key, write, _UNSEEN if always else default)
     chosen = widget(label, options, key=key, on_change=_written, args=arguments, **more)
     return default if chosen is None else chosen
 
 
-def several(name: str, label: str, options: Sequence[str], **more: Any) -> list[str]:
+def several(name: str, label: str, options: Sequence[str], *, told: bool = False, **more: Any) -> list[str]:
     """Any number of ``options`` (``st.multiselect``), kept as one value a line."""
 
     def read(text: str) -> list[str]:
         return [part for part in text.split("\n") if part in options]
 
-    key = _seed(name, read, [], None)
+    def unknown(text: str) -> list[str]:
+        return [part for part in text.split("\n") if part not in options]
+
+    key = _seed(name, read, [], None, unknown)
+    if not told:
+        _tell(name, key, label, " and left out")
     return list(st.multiselect(label, options, key=key, on_change=_written, args=(name, key, "\n".join, []), **more))
 
 
@@ -122,7 +143,13 @@ def flag(name: str, label: str, **more: Any) -> bool:
     return bool(st.toggle(label, key=key, on_change=_written, args=arguments, **more))
 
 
-def _seed(name: str, read: Callable[[str], Any], default: Any, options: Sequence[Any] | None) -> str:
+def _seed(
+    name: str,
+    read: Callable[[str], Any],
+    default: Any,
+    options: Sequence[Any] | None,
+    unknown: Callable[[str], list[str]] = lambda _: [],
+) -> str:
     """Give a widget its value from the query string, where that was changed by anything but the widget."""
     key = f"{st.session_state.get(_PAGE, '')}:{name}"
     text = st.query_params.get(name)
@@ -131,7 +158,20 @@ def _seed(name: str, read: Callable[[str], Any], default: Any, options: Sequence
     if changed or not known:
         st.session_state[key] = default if text is None else read(text)
         st.session_state[f"{key}:seen"] = text
+    if changed:
+        st.session_state[f"{key}:unknown"] = [] if not text else unknown(text)
     return key
+
+
+def _tell(name: str, key: str, label: str, instead: str) -> None:
+    """Say on top of the page which values of the address are none that can be chosen, until others are chosen."""
+    unknown = st.session_state.get(f"{key}:unknown")
+    if not unknown or st.session_state.get(_NOTICES) is None:
+        return
+    named = ", ".join(repr(part if len(part) <= _LONGEST else f"{part[: _LONGEST - 1]}…") for part in unknown[:3])
+    notices: dict[str, str] = st.session_state[_NOT_HERE]
+    notices[name] = f"{label}: the address names {named}, which is not here{instead}."
+    st.session_state[_NOTICES](list(notices.values()))
 
 
 def _written(name: str, key: str, write: Callable[[Any], str], default: Any) -> None:
@@ -140,6 +180,7 @@ def _written(name: str, key: str, write: Callable[[Any], str], default: Any) -> 
     put(page=None)  # whatever is asked for anew begins on its first page
     put(**{name: None if value is None or value == default else write(value)})
     st.session_state[f"{key}:seen"] = st.query_params.get(name)
+    st.session_state[f"{key}:unknown"] = []
 
 
 def _plain(value: Any) -> str:

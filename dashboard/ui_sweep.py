@@ -147,7 +147,7 @@ def chosen(workspace: Workspace) -> Sweep | None:
         ui.box("empty", "Nothing was swept yet.", "Start a sweep: points appear here as requests come to their end.")
         return None
     name = ui_state.one_of(
-        st.selectbox, "sweep", "Shown", list(plans), next(iter(plans)), always=True,
+        st.selectbox, "sweep", "Shown", list(plans), next(iter(plans)), always=True, told=True,
         format_func=lambda item: _name(plans[item]),
     )  # fmt: skip
     with ui.guarded():

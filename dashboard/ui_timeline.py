@@ -72,7 +72,9 @@ def choose(workspace: Workspace) -> Chosen:
 def _stored(workspace: Workspace, labels: Mapping[str, str], asked: RunRow | None) -> Chosen:
     ids = list(labels)
     before = ui_state.get("run")
-    chosen = ui_state.one_of(st.selectbox, "run", "Run", ids, ids[0], format_func=labels.__getitem__, always=True)
+    chosen = ui_state.one_of(
+        st.selectbox, "run", "Run", ids, ids[0], format_func=labels.__getitem__, always=True, told=True
+    )
     if before and before != chosen and chosen not in before:
         ui_state.put(**{"from": None, "to": None, "round": None})
     row = asked if asked is not None and asked.run_id == chosen else get_run(workspace, chosen)

@@ -307,6 +307,8 @@ def details(shown: Shown, part: WindowSet, setting: str) -> None:
     name = ui_state.get("window")
     at = shown.windows.index(name)
     if at is None:
+        if name:
+            ui.sentence(f"The address names window {name[:60]!r}, which is not among those that are shown.")
         gain = part.gain(part.named(setting))
         with st.container(horizontal=True, vertical_alignment="center"):
             ui.sentence("Click a mark or tick a row to hear a window, read it and see its timeline.", beside=True)

@@ -47,3 +47,23 @@ def test_a_damaged_store_can_be_made_anew_from_its_logs(data_folder, keep, open_
     app.press("Make a new database from the run logs")
     assert list(app.test.dataframe[0].value["Run"]) == ["a"]
     assert "Rebuilt with 1 runs" in app.text
+
+
+@pytest.mark.parametrize(
+    ("page", "names", "said"),
+    [
+        ("budgets", {"profile": "gone"}, "Costs of: the address names 'gone', which is not here; Redmi K70 Pro"),
+        (
+            "budgets",
+            {"corpus": "gone"},
+            "Recorded windows: the address names 'gone', which is not here; demo is shown.",
+        ),
+        ("runs", {"method": "as2d\nas3d"}, "Method: the address names 'as3d', which is not here and left out."),
+        ("request", {"window": "gone"}, "Window: the address names 'gone', which is not here"),
+    ],
+)
+def test_a_page_says_when_its_address_names_what_is_not_here(keep, open_page, page, names, said):
+    keep("a")
+    app = open_page(page, **names)
+    assert said in app.text
+    assert "which is not here" not in open_page(page).text
