@@ -219,11 +219,14 @@ def _text(row: RunRow, repetitions: int) -> str:
     median = f"  (median of {repetitions} repetitions)" if repetitions > 1 else ""
     pace = f", emulated drafter pace {row.drafter_pace_ms:g} ms" if row.emulated else ""
     virtual = ", virtual phone" if row.virtual else ""
+    heading = f"{row.run_id}  {row.method}  {ended(row.status)}  [{row.label}{virtual}{pace}]{median}"
+    if row.elapsed_ms is None:
+        return heading  # it never decoded; the sentence that follows says why
     return "\n".join(
         [
             row.text or "",
             "",
-            f"{row.run_id}  {row.method}  {ended(row.status)}  [{row.label}{virtual}{pace}]{median}",
+            heading,
             f"{row.committed_tokens} tokens in {number(row.elapsed_ms, 'ms', 1)} = {number(row.tps, 'tok/s')}; "
             f"response after {number(row.response_ms, 'ms', 1)}",
             f"{row.rounds} rounds, {row.proposed} candidates proposed, {row.accepted} accepted; "

@@ -13,7 +13,7 @@ from dashboard.notebook.cells import Cell, Notebook, figure_cell, parameter_cell
 from dashboard.services import notebooks
 from dashboard.services.reporting import notebook_html, shared
 from dashboard.services.workspace import Workspace
-from datastore.files import safe_name
+from datastore.files import download_name
 from datastore.notebooks import delete_notebook, notebook_versions, restore, undo
 
 _SAID = "notebook-said"
@@ -61,7 +61,7 @@ def head(workspace: Workspace, notebook: Notebook) -> None:
             "Undo", icon=":material/undo:", disabled=len(versions) < 2, on_click=_undo, args=(workspace, notebook.id)
         )
         _versions(workspace, notebook, versions)
-        name = safe_name(notebook.title.lower())[:40] or "notebook"
+        name = download_name(notebook.title, "notebook")
         make_html, make_zip = _html_of(workspace, notebook), _bundle_of(workspace, notebook)
         ui_blocks.guarded_download("HTML", make_html, f"{name}.html", "text/html", key="as-html", help_="One file "
                                    "that opens anywhere, offline too.")  # fmt: skip

@@ -19,7 +19,7 @@ from dashboard.services.workspace import Workspace
 from dashboard.views import numbers
 from dashboard.views.foreign import foreign_table
 from dashboard.views.run_labels import run_label
-from datastore.files import safe_name
+from datastore.files import download_name
 from datastore.queries import row_as_json
 
 LISTED = 300
@@ -90,7 +90,7 @@ def _runs(workspace: Workspace, most: int) -> list[str]:
 def hand_out(workspace: Workspace, notebook: Notebook) -> None:
     """The report as files, and as a notebook to go on with."""
     store = workspace.store
-    name = safe_name(notebook.title.lower())[:40] or "report"
+    name = download_name(notebook.title, "report")
     with st.container(horizontal=True, vertical_alignment="center"):
         ui_blocks.guarded_download(
             "HTML", lambda: notebook_html(store, notebook), f"{name}.html", "text/html", key="report-html",

@@ -60,7 +60,7 @@ def export_runs(store: Store, where: RunFilter | None = None, file_format: str =
     """
     where = where or RunFilter()
     if file_format != "ndjson" and file_format not in TABLE_FORMATS:
-        raise unknown_name("export format", file_format, ["ndjson", *TABLE_FORMATS])
+        raise unknown_name("export format", file_format, ["ndjson", "zip", *TABLE_FORMATS])
     if table not in TABLES:
         raise unknown_name("table", table, list(TABLES))
     about = {

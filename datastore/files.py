@@ -8,6 +8,7 @@ import hashlib
 import os
 import re
 import secrets
+import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -32,6 +33,12 @@ def safe_name(text: str) -> str:
         return text
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return f"{re.sub('[^A-Za-z0-9_-]+', '-', text).strip('-')[:60]}~{digest}"
+
+
+def download_name(title: str, otherwise: str) -> str:
+    """A short file name that a person recognises a title by; ``otherwise`` where no letter of it can be kept."""
+    letters = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
+    return re.sub("[^a-z0-9]+", "-", letters)[:48].strip("-") or otherwise
 
 
 def copy_to_part(source: Path, folder: Path) -> tuple[Path, str, int]:
@@ -128,6 +135,8 @@ def folder_error(path: Path, error: OSError) -> StoreError:
             f"{path} cannot be written ({error.strerror}); give this user the right to, "
             "or set AS2D_STORE to another folder."
         )
+    if error.errno in (errno.EEXIST, errno.ENOTDIR):
+        return StoreFolderError(f"{path} is a file, or lies in one; name a folder instead (AS2D_STORE).")
     return StoreFolderError(f"{path} cannot be used ({error.strerror or error}); check the folder.")
 
 

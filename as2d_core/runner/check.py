@@ -36,7 +36,8 @@ def check_request(request: Request) -> Job:
         raise unknown_name("method", request.method, [*METHODS, *OPERATIONS])
     if request.method == "calibrate":
         plan_from(request.options)
-    _check_numbers(request)
+    check_numbers(request)
+    _check_task_profile(request)
     target = describe_model(Path(request.target.path))
     drafter = None
     if request.method != "target-only":
@@ -64,7 +65,12 @@ def check_request(request: Request) -> Job:
     return Job(filled, target, drafter, audio.samples, audio.sha256, placement)
 
 
-def _check_numbers(request: Request) -> None:
+def check_numbers(request: Request) -> None:
+    """Check what can be checked before a model or a recording is opened, on any computer.
+
+    Raises:
+        RequestError: a sentence about what is wrong.
+    """
     if not request.instruction.strip():
         raise RequestError(
             "The instruction is empty; say what to do with the audio, for example 'transcribe the speech.'"
@@ -99,18 +105,21 @@ def _check_numbers(request: Request) -> None:
     placement = request.placement
     if not (1 <= placement.target_threads <= 64 and 1 <= placement.drafter_threads <= 64):
         raise RequestError("A model runs on 1 to 64 threads; change target_threads or drafter_threads.")
-    asked = placement.task_profile
-    if asked is not None and asked != os.environ.get(TASK_PROFILE_VARIABLE):
-        raise RequestError(
-            f"The task profile {asked!r} is asked for, and this runner does not work under it; only a phone that "
-            "offers one can be asked (see `as2d devices`). Leave it out here."
-        )
     if request.method == "as2d":
         _within("proposal budget", request.budget, 1, "a budget of 0 never proposes, which is what target-only does")
     if request.method == "sd":
         _within("width K", request.width, 2, "K - 1 tokens are drafted for each verification")
     if request.method == "specasr":
         _within("draft cap", request.draft_cap, 1, "SpecASR must draft something")
+
+
+def _check_task_profile(request: Request) -> None:
+    asked = request.placement.task_profile
+    if asked is not None and asked != os.environ.get(TASK_PROFILE_VARIABLE):
+        raise RequestError(
+            f"The task profile {asked!r} is asked for, and this runner does not work under it; only a phone that "
+            "offers one can be asked (see `as2d devices`). Leave it out here."
+        )
 
 
 def _within(what: str, value: int | None, least: int, why: str) -> None:

@@ -32,7 +32,7 @@ from dashboard.notebook.source import Source
 from dashboard.reports.jupyter import jupyter_notebook
 from datastore.errors import ExportError, RunNotFoundError
 from datastore.export import Export, export_runs, read_log
-from datastore.files import safe_name
+from datastore.files import download_name, safe_name
 from datastore.queries import RunFilter, RunRow
 
 FORMAT, KIND = 1, "as2d bundle"
@@ -137,7 +137,7 @@ def write_bundle(source: Source, notebook: Notebook, now: datetime | None = None
         for name, data in files.items():
             packed = name.endswith(".parquet")
             archive.writestr(name, data, zipfile.ZIP_STORED if packed else zipfile.ZIP_DEFLATED)
-    return Export(f"as2d-{safe_name(notebook.title.lower())[:40] or 'bundle'}.zip", "application/zip", out.getvalue())
+    return Export(f"{download_name(notebook.title, 'bundle')}.zip", "application/zip", out.getvalue())
 
 
 def _events(source: Source, rows: Sequence[RunRow], logs: list[dict[str, Any]]) -> bytes:

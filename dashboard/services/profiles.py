@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from as2d_core.errors import As2dError, ProfileError, unknown_name
+from as2d_core.errors import As2dError, ProfileError, UnknownNameError, unknown_name
 from as2d_core.profiles import catalogue
 from as2d_core.profiles.codec import profile_from_json, profile_to_json, profile_warnings
 from as2d_core.profiles.comparison import ComparedCost, CostRow, compare_profiles, cost_rows
@@ -19,6 +19,7 @@ from datastore.files import safe_name
 from datastore.library import PROFILE_SUFFIX, list_profiles, put_profile, read_profile_file
 from datastore.locations import Folders
 from datastore.run_row import device_key
+from device_bridge.local import THIS_COMPUTER
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,8 @@ def load_profile(folders: Folders, name: str) -> Profile:
     path = Path(name)
     if path.suffix == ".json" or is_file(path):
         return catalogue.read_profile(path)
+    if name == THIS_COMPUTER:
+        raise UnknownNameError("This computer was not measured yet; run `as2d calibrate`, or choose a phone's profile.")
     raise unknown_name("profile", name, profile_ids(folders))
 
 

@@ -8,6 +8,7 @@ from as2d_core.audio import read_audio
 from as2d_core.errors import AudioError, RequestError, unknown_name
 from as2d_core.models.folder import ModelInfo, check_pair
 from as2d_core.records import METHODS, AudioRef, ModelRef, Placement, Request
+from as2d_core.runner.check import check_numbers
 from as2d_core.runner.device import cpu_name
 from as2d_core.width_rule import WidthRule
 from dashboard.services.audio_inputs import demo_window, keep_audio
@@ -83,7 +84,7 @@ def build_request(workspace: Workspace, form: RunForm) -> Request:
     placement = Placement(
         form.target_cores, form.drafter_cores, form.target_threads, form.drafter_threads, task_profile=profile
     )
-    return Request(
+    request = Request(
         run_id=new_id(),
         method=form.method,
         target=ModelRef(str(target.path), target.name, target.sha256, exact_widths(workspace, target, form)),
@@ -105,6 +106,8 @@ def build_request(workspace: Workspace, form: RunForm) -> Request:
         precision=form.precision,
         memory=form.memory,
     )
+    check_numbers(request)  # before target-only runs for a request that would be refused
+    return request
 
 
 def reference_form(form: RunForm) -> RunForm:

@@ -87,6 +87,15 @@ def test_a_complete_run_is_one_document_with_every_figure(workspace, as2d):
     assert "error" not in out
 
 
+def test_a_run_that_never_decoded_is_one_line_without_figures(workspace, capsys):
+    arguments = ("run", "--window", "clean_00", "--instruction", "die", "--no-reference", "--quiet")
+    assert main([*arguments]) == 1
+    said = capsys.readouterr()
+    assert len(said.out.splitlines()) == 1
+    assert "n/a" not in said.out
+    assert "SIGKILL" in said.err
+
+
 def test_without_a_reference_the_comparison_is_null(workspace, as2d):
     _, out, _ = as2d("run", "--window", "clean_00", "--instruction", "ok", "--no-reference")
     assert out["matches_target_only"] is None

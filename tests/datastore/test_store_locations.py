@@ -3,7 +3,7 @@
 import pytest
 
 from datastore.errors import StoreFolderError
-from datastore.files import safe_name
+from datastore.files import download_name, safe_name
 from datastore.ingest import ingest_run
 from datastore.locations import Folders, data_folder
 from datastore.store import Store
@@ -34,6 +34,13 @@ def test_a_file_in_the_way_is_told_with_its_path(tmp_path):
     (tmp_path / "data").write_text("not a folder")
     with pytest.raises(StoreFolderError, match="data"):
         Folders(tmp_path / "data").create()
+
+
+def test_a_data_folder_that_is_a_file_says_that_a_folder_is_wanted(tmp_path):
+    (tmp_path / "as2d.duckdb").write_text("")
+    for place in ("as2d.duckdb", "as2d.duckdb/below"):
+        with pytest.raises(StoreFolderError, match="is a file"):
+            Folders(tmp_path / place).create()
 
 
 @pytest.mark.parametrize("plain", ["run-1", "2025.01.02_a", "x"])
@@ -81,3 +88,11 @@ def test_a_run_id_with_path_characters_never_leaves_the_folder(folder, tmp_path,
         assert result.run_id == run_id
     new = set(tmp_path.rglob("*")) - before
     assert all(p == folder or folder in p.parents or p.parent.name == "made" or p.name == "made" for p in new)
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [("As²d b=7 on long_00", "as2d-b-7-on-long-00"), ("../../é\n", "e"), ("測試", "report"), ("x" * 99, "x" * 48)],
+)
+def test_a_download_is_named_so_that_its_title_is_recognised(title, name):
+    assert download_name(title, "report") == name

@@ -53,6 +53,14 @@ def test_exact_widths_come_from_the_self_test_of_exactly_this_setting(workspace,
     assert build_request(workspace, FORM).target.exact_widths == (None if changed else (2, 4))
 
 
+@pytest.mark.parametrize(
+    "change", [{"budget": 0}, {"budget": 64}, {"method": "sd", "width": 1}, {"max_tokens": 1}, {"threshold": 2.0}]
+)
+def test_what_every_runner_would_refuse_is_refused_before_anything_runs(workspace, change):
+    with pytest.raises(RequestError, match=r"choose|0 to 1"):
+        build_request(workspace, replace(FORM, **change))
+
+
 @pytest.mark.parametrize("form", [RunForm(), replace(FORM, audio=TARGET)])
 def test_a_form_names_one_thing_to_listen_to(workspace, form):
     with pytest.raises(RequestError, match="one of the two"):
