@@ -102,8 +102,6 @@ def read_power_trace(data: bytes, name: str) -> PowerTrace:
         notes.append(f"{name} is cut off or damaged after {count:,} packets; what came before was read.")
     if found.damaged + inflated.damaged:
         notes.append(f"{found.damaged + inflated.damaged:,} packets of {name} are damaged and were passed over.")
-    if inflated.unread:
-        notes.append(f"{inflated.unread:,} packets of {name} are compressed by zstd and were not read.")
     counters = tuple(_counters(found, name, notes))
     if not counters:
         raise ForeignError(

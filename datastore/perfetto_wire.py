@@ -7,6 +7,8 @@ import struct
 import zlib
 from collections.abc import Iterator
 
+import pyarrow as pa
+
 from datastore.errors import ForeignError
 
 PACKET, COMPRESSED, COMPRESSED_ZSTD = 1, 50, 133
@@ -29,11 +31,10 @@ class TooMuchError(ForeignError):
 
 
 class Inflated:
-    """How much compressed packets have become so far, and what could not be read of them."""
+    """How much compressed packets have become so far, and how many of them are damaged."""
 
     def __init__(self) -> None:
         self.bytes = 0
-        self.unread = 0
         self.damaged = 0
 
 
@@ -100,20 +101,20 @@ def packets(data: memoryview, inflated: Inflated, depth: int = 0) -> Iterator[me
     for number, kind, value in fields(data):
         if number != PACKET or kind != BYTES or isinstance(value, int):
             continue
-        packed = None
         parts = _whole_fields(value, inflated)
         if parts is None:
             continue
-        for inner, inner_kind, content in parts:
-            if inner == COMPRESSED and inner_kind == BYTES and not isinstance(content, int):
-                packed = content
-            elif inner == COMPRESSED_ZSTD:
-                inflated.unread += 1
-        if packed is None:
+        packed = [
+            (inner, content)
+            for inner, inner_kind, content in parts
+            if inner in _DECODERS and inner_kind == BYTES and not isinstance(content, int)
+        ]
+        if not packed:
             yield value
         elif depth < MOST_DEPTH:
             try:
-                yield from packets(memoryview(_inflate(packed, inflated)), inflated, depth + 1)
+                whole = _inflate(*packed[-1], inflated)
+                yield from packets(memoryview(whole), inflated, depth + 1)
             except CutOffError:
                 inflated.damaged += 1
         else:
@@ -129,17 +130,30 @@ def _whole_fields(packet: memoryview, inflated: Inflated) -> list[Field] | None:
         return None
 
 
-def _inflate(data: memoryview, inflated: Inflated) -> bytes:
+def _inflate(codec: int, data: memoryview, inflated: Inflated) -> bytes:
     left = MOST_INFLATED - inflated.bytes
-    decoder = zlib.decompressobj()
     try:
-        out = decoder.decompress(data, left)
-    except zlib.error:
+        out = _DECODERS[codec](data, left + 1)
+    except (zlib.error, OSError):
         inflated.damaged += 1
         return b""
-    inflated.bytes += len(out)
-    if decoder.unconsumed_tail:
+    if len(out) > left:
         raise TooMuchError(
             f"its compressed packets become more than {MOST_INFLATED / 1e6:.0f} MB; record power counters alone"
         )
+    inflated.bytes += len(out)
     return out
+
+
+def _by_zlib(data: memoryview, most: int) -> bytes:
+    return zlib.decompressobj().decompress(data, most)
+
+
+def _by_zstd(data: memoryview, most: int) -> bytes:
+    with pa.CompressedInputStream(pa.BufferReader(data), "zstd") as stream:
+        out: bytes = stream.read(most)
+        return out
+
+
+_DECODERS = {COMPRESSED: _by_zlib, COMPRESSED_ZSTD: _by_zstd}
+"""By field of a packet: gives at most so many bytes of what was compressed."""

@@ -4,6 +4,7 @@
 - ``events.parquet``: every line of every log, byte for byte (``run_id``, ``line``, ``kind``, ``json``);
 - ``runs.parquet``, ``rounds.parquet``: the same runs as tables, for pandas and others;
 - ``notebook.json`` and ``report.ipynb``: the notebook for this program and for Jupyter;
+- ``power/``: power counters of Perfetto traces that were recorded while its runs ran, see ``datastore.power_files``;
 - ``profiles/``, ``corpora/``: cost profiles and trajectory sets that its figures are replayed with and that are not
   part of this program.
 """
@@ -30,9 +31,11 @@ from dashboard.notebook.cells import Notebook, notebook_to_json
 from dashboard.notebook.running import filled
 from dashboard.notebook.source import Source
 from dashboard.reports.jupyter import jupyter_notebook
+from dashboard.services.power import traces_beside
 from datastore.errors import ExportError, RunNotFoundError
 from datastore.export import Export, export_runs, read_log
 from datastore.files import download_name, safe_name
+from datastore.power_files import trace_file
 from datastore.queries import RunFilter, RunRow
 
 FORMAT, KIND = 1, "as2d bundle"
@@ -117,6 +120,8 @@ def write_bundle(source: Source, notebook: Notebook, now: datetime | None = None
         where = RunFilter(run_ids=tuple(row.run_id for row in found.rows), bin="with")
         for table in ("runs", "rounds"):
             files[f"{table}.parquet"] = export_runs(source.store, where, "parquet", table).data
+    for trace in traces_beside(source.store, found.rows):
+        files[f"power/{trace.file_sha256[:16]}.parquet"] = trace_file(source.store, trace)
     for name in found.profiles:
         files[f"profiles/{safe_name(name)}.json"] = _json(profile_to_json(source.profile(name)))
     for name in found.corpora:

@@ -11,6 +11,7 @@ from as2d_core.records import METHODS
 from dashboard.notebook.cells import Cell, Notebook, figure_cell, new_id, query_cell, text_cell
 from dashboard.notebook.errors import NotebookError
 from dashboard.notebook.source import Source
+from dashboard.services.power import traces_beside
 from dashboard.views import numbers
 from dashboard.views.run_labels import profile_label
 from dashboard.views.theme import method_name
@@ -86,7 +87,7 @@ def fill(
     pair = {"profile": profile, "corpus": corpus, "split": split, "drafter": drafter, "budget": budget}
     match template:
         case "run":
-            title, cells = _run(rows[0])
+            title, cells = _run(source, rows[0])
         case "comparison":
             title, cells = _comparison(rows)
         case "profile":
@@ -103,7 +104,7 @@ def fill(
     )
 
 
-def _run(row: RunRow) -> tuple[str, list[Cell]]:
+def _run(source: Source, row: RunRow) -> tuple[str, list[Cell]]:
     window = f" on {row.window_id}" if row.window_id else ""
     title = f"{method_name(row.method, row.budget, row.width)}{window}"
     cells = [
@@ -112,6 +113,7 @@ def _run(row: RunRow) -> tuple[str, list[Cell]]:
         text_cell("## Where the time went\n\nT = D + V − O + H: drafting and verification, minus the time in which "
                   "both worked, plus the time in which neither did (paper, D.2.7)."),
         figure_cell("account", run=row.run_id),
+        *([text_cell("## Power"), figure_cell("power", run=row.run_id)] if traces_beside(source.store, [row]) else []),
         text_cell("## What was said"),
         figure_cell("said", run=row.run_id),
         text_cell("## In numbers"),

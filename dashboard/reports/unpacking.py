@@ -41,6 +41,8 @@ class Packed:
     notebooks: list[Notebook] = field(default_factory=list)
     profiles: list[tuple[str, Any]] = field(default_factory=list)
     corpora: list[tuple[str, bytes]] = field(default_factory=list)
+    power: list[tuple[str, bytes]] = field(default_factory=list)
+    """Power counters of traces."""
     problems: list[str] = field(default_factory=list)
 
 
@@ -65,7 +67,7 @@ def packed_runs(archive: Archive) -> Iterator[PackedRun]:
 
 
 def packed_rest(archive: Archive) -> Packed:
-    """Notebooks, profiles and trajectory sets; what cannot be read is a sentence, not the end.
+    """Notebooks, profiles, trajectory sets and power counters; what cannot be read is a sentence, not the end.
 
     Raises:
         ArchiveError: the archive is damaged, or expands too far.
@@ -84,6 +86,8 @@ def packed_rest(archive: Archive) -> Packed:
                 out.problems.append(f"The profile {name} was not taken: {error}")
         elif re.fullmatch(r"corpora/[^/]+\.parquet", name):
             out.corpora.append((name, archive.read(name)))
+        elif re.fullmatch(r"power/[^/]+\.parquet", name):
+            out.power.append((name, archive.read(name)))
     return out
 
 

@@ -27,6 +27,7 @@ from datastore.foreign_benches import ForeignResult, read_benches
 from datastore.ingest import ingest_run
 from datastore.library import put_profile
 from datastore.perfetto_traces import looks_like_trace, read_power_trace
+from datastore.power_files import read_trace_file
 from datastore.power_traces import keep_trace
 from datastore.run_row import device_key
 from datastore.store import Store
@@ -164,6 +165,13 @@ def _take_rest(store: Store, rest: Packed, out: Imported) -> None:
             _take_profile(store, body, out)
         except As2dError as error:
             out.refused.append(f"The profile {name} was not taken: {error}")
+    for name, data in rest.power:
+        try:
+            digest, file_name, trace = read_trace_file(data, name)
+            if keep_trace(store, file_name, digest, trace):
+                out.counters += [item.name for item in trace.counters]
+        except As2dError as error:
+            out.refused.append(f"The power counters {name} were not taken: {error}")
     for name, data in rest.corpora:
         with tempfile.TemporaryDirectory(prefix="as2d-import-") as folder:
             path = Path(folder) / "set.parquet"

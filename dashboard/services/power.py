@@ -11,11 +11,14 @@ from as2d_core.energy import ChargeCheck, Energy, calibrated, check_charge, ener
 from as2d_core.records import RunRecord, Telemetry
 from datastore.perfetto_traces import PowerCounter
 from datastore.power_traces import KeptTrace, list_traces, load_counters
+from datastore.queries import RunRow
 from datastore.store import Store
+from datastore.timeline import load_record
 
 CLOCK = "CLOCK_BOOTTIME"
 SAME_BOOT_S = 60.0
 """A phone that has started again has another wall-clock time of its boot, by more than it takes to start."""
+LONGEST_RUN_S = 86_400.0
 LONGEST_GAP_S = 3.0
 """As for the battery's own readings: a longer silence could hide anything."""
 _LEAST_RISE_UAH = 1
@@ -74,6 +77,28 @@ def power_beside(store: Store, record: RunRecord) -> tuple[list[PowerBeside], li
         else:
             found.append(_beside(trace, load_counters(store, trace.file_sha256), record))
     return found, left
+
+
+def traces_beside(store: Store, rows: Sequence[RunRow]) -> list[KeptTrace]:
+    """Traces that can be laid beside at least one of some runs."""
+    left, found = list_traces(store), []
+    for row in rows:
+        near = [trace for trace in left if _may_cover(trace, row)]
+        if not near:
+            continue
+        record = load_record(store, row.run_id, ("marks", "telemetry"))
+        found += [trace for trace in near if not why_not(trace, record)]
+        left = [trace for trace in left if trace not in found]
+    return found
+
+
+def _may_cover(trace: KeptTrace, row: RunRow) -> bool:
+    """Whether it is worth a look at the run's clock."""
+    if trace.boot_ns is None or row.created_at is None:
+        return False
+    before_s = row.created_at.timestamp() - (trace.boot_ns + trace.first_ns) / 1e9
+    after_s = row.created_at.timestamp() - (trace.boot_ns + trace.last_ns) / 1e9
+    return before_s > -LONGEST_RUN_S and after_s < SAME_BOOT_S
 
 
 def why_not(trace: KeptTrace, record: RunRecord) -> str:

@@ -3,6 +3,7 @@
 import contextlib
 import zlib
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -77,20 +78,28 @@ def test_readings_on_a_clock_that_nothing_ties_to_boot_time_are_left_out_and_cou
     assert "1 readings of t.pftrace are on a clock that cannot be told from boot time" in found.notes[0]
 
 
-def test_compressed_packets_are_read_as_plain_ones():
+CODECS = {50: zlib.compress, 133: lambda data: pa.compress(data, codec="zstd", asbytes=True)}
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_compressed_packets_are_read_as_plain_ones(codec):
     plain = power_trace()
-    assert read(packet((50, zlib.compress(plain)))) == read(plain)
+    assert read(packet((codec, CODECS[codec](plain)))) == read(plain)
 
 
-def test_packets_compressed_by_zstd_are_counted_as_not_read():
-    found = read(packet((133, b"xyz")), gauge(S, current=1))
-    assert "1 packets of t.pftrace are compressed by zstd and were not read." in found.notes
+@pytest.mark.parametrize("codec", CODECS)
+@pytest.mark.parametrize("damage", [lambda _: b"xyz", lambda data: data[:-9]])
+def test_a_compressed_packet_that_is_damaged_is_counted_and_the_others_are_read(codec, damage):
+    found = read(packet((codec, damage(CODECS[codec](power_trace(0, 500))))), gauge(S, current=1))
+    assert "1 packets of t.pftrace are damaged and were passed over." in found.notes
+    assert by_name(found)["current"].values[-1] == 1.0
 
 
-def test_what_expands_without_limit_is_refused(monkeypatch):
+@pytest.mark.parametrize("codec", CODECS)
+def test_what_expands_without_limit_is_refused(monkeypatch, codec):
     monkeypatch.setattr(perfetto_wire, "MOST_INFLATED", 10_000)
     with pytest.raises(ForeignError, match="compressed packets become more than"):
-        read(packet((50, zlib.compress(bytes(1_000_000)))))
+        read(packet((codec, CODECS[codec](bytes(1_000_000)))))
 
 
 def test_packets_within_packets_within_packets_end_somewhere():

@@ -7,12 +7,16 @@ from page_samples import put
 from perfetto_bytes import BOOT_NS, gauge, power_trace, rail_names, rails
 
 from as2d_core.records import Mark, Telemetry
+from dashboard.notebook.source import Source
+from dashboard.reports.bundle import write_bundle
 from dashboard.services.importing import import_bytes
 from dashboard.services.power import battery_readings, power_beside, rail_energy, why_not
+from dashboard.services.reporting import make_report
 from dashboard.services.runs import load_record
 from datastore.errors import ForeignError
 from datastore.perfetto_traces import PowerCounter, read_power_trace
-from datastore.power_traces import list_traces
+from datastore.power_traces import list_traces, load_counters
+from datastore.store import Store
 
 S = 1_000_000_000
 
@@ -41,6 +45,32 @@ def test_a_trace_of_the_same_boot_gives_energy_of_battery_and_rails(workspace, r
     assert cpu.mean_w == pytest.approx(1.0, rel=1e-3)
     assert gpu.joules == 0.0
     assert beside.covered == pytest.approx(1.0)
+
+
+def test_a_report_shows_the_power_of_its_run_and_its_bundle_takes_the_counters_along(workspace, record, tmp_path):
+    store = workspace.store
+    take(workspace, power_trace(watts=4.0))
+    take(workspace, power_trace(boot_ns=BOOT_NS - 3600 * S), "of another start.pftrace")
+    report = make_report(store, "run", ["run"])
+    assert "power" in [cell.body.get("view") for cell in report.cells if cell.kind == "figure"]
+    packed = write_bundle(Source(store), report).data
+    with Store.open(tmp_path / "other") as other:
+        found = import_bytes(other, packed, "b.zip")
+        assert (found.refused, found.counters) == ([], ["current", "voltage", "charge counter", "CPU", "GPU"])
+        assert import_bytes(other, packed, "b.zip").counters == []
+        (kept,) = list_traces(other)
+        (ours,), _ = power_beside(store, record)
+        assert (kept.file_name, kept.boot_ns, kept.build) == ("power.pftrace", BOOT_NS, ours.trace.build)
+        assert load_counters(other, kept.file_sha256) == list(ours.counters)
+        take_again = import_bytes(other, power_trace(watts=4.0), "the same.pftrace")
+        assert "were here already" in take_again.notes[-1]
+
+
+def test_a_report_of_a_run_that_no_trace_covers_has_no_empty_figure_of_power(workspace, record):
+    assert record.header.source == "measured"
+    take(workspace, power_trace(boot_ns=BOOT_NS - 3600 * S))
+    report = make_report(workspace.store, "run", ["run"])
+    assert "power" not in [cell.body.get("view") for cell in report.cells if cell.kind == "figure"]
 
 
 def test_a_trace_taken_in_twice_is_kept_once(workspace):

@@ -1,0 +1,100 @@
+"""How do the power counters of a trace travel? As a Parquet file of their own: a row for each counter.
+
+What was said about the trace (its file, the hash of it, boot time, build, notes) is the file's ``as2d`` metadata.
+"""
+
+import io
+import json
+import math
+import re
+from itertools import pairwise
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from datastore.errors import ArchiveError
+from datastore.export import ABOUT
+from datastore.perfetto_traces import MOST_READINGS, PowerCounter, PowerTrace
+from datastore.power_traces import KeptTrace, load_counters
+from datastore.run_row import clean
+from datastore.store import Store
+
+KINDS = ("battery", "rail")
+_SCHEMA = pa.schema(
+    [
+        ("kind", pa.string()),
+        ("name", pa.string()),
+        ("unit", pa.string()),
+        ("time_ns", pa.list_(pa.int64())),
+        ("reading", pa.list_(pa.float64())),
+    ]
+)
+
+
+def trace_file(store: Store, trace: KeptTrace) -> bytes:
+    """A kept trace as a file; times in ns on the phone's boot-time clock."""
+    about = {
+        "file_sha256": trace.file_sha256,
+        "file_name": trace.file_name,
+        "boot_ns": trace.boot_ns,
+        "build": trace.build,
+        "notes": list(trace.notes),
+    }
+    counters = load_counters(store, trace.file_sha256)
+    rows = [
+        [item.kind for item in counters],
+        [item.name for item in counters],
+        [item.unit for item in counters],
+        [list(item.time_ns) for item in counters],
+        [list(item.values) for item in counters],
+    ]
+    table = pa.table([pa.array(c, f.type) for c, f in zip(rows, _SCHEMA, strict=True)], schema=_SCHEMA)
+    out = io.BytesIO()
+    pq.write_table(table.replace_schema_metadata({ABOUT: json.dumps(about)}), out, compression="zstd")
+    data: bytes = out.getvalue()
+    return data
+
+
+def read_trace_file(data: bytes, name: str) -> tuple[str, str, PowerTrace]:
+    """Hash and name of the original file, and its counters. Nothing of it is trusted: it may come from anybody.
+
+    Raises:
+        ArchiveError: it is no such file, or holds what no trace holds.
+    """
+    try:
+        file = pq.ParquetFile(io.BytesIO(data))
+        rows = file.metadata.num_rows
+        expected = {field.name: field.type for field in _SCHEMA}
+        if {field.name: field.type for field in file.schema_arrow} != expected or rows > MOST_READINGS:
+            raise ArchiveError(f"{name} has other columns than the counters of a trace; export it again.")
+        if sum(file.metadata.row_group(i).total_byte_size for i in range(file.metadata.num_row_groups)) > 1 << 29:
+            raise ArchiveError(f"{name} expands beyond what the counters of a trace take; export it again.")
+        about = json.loads((file.schema_arrow.metadata or {}).get(ABOUT.encode(), b"null"))
+        counters = tuple(_counter(row, name) for row in file.read().to_pylist())
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise ArchiveError(f"{name} is damaged ({error}); export it again.") from error
+    if sum(len(item.values) for item in counters) > MOST_READINGS:
+        raise ArchiveError(f"{name} holds over {MOST_READINGS:,} readings, more than a trace that was taken in.")
+    about = about if isinstance(about, dict) else {}
+    digest, boot_ns, notes = str(about.get("file_sha256", "")), about.get("boot_ns"), about.get("notes")
+    if not counters or not re.fullmatch(r"[0-9a-f]{64}", digest):
+        raise ArchiveError(f"{name} does not say which trace its counters are of; export it again.")
+    whole = isinstance(boot_ns, int) and 0 <= boot_ns < 1 << 62
+    trace = PowerTrace(
+        counters,
+        boot_ns if whole else None,
+        str(clean(about["build"])) if isinstance(about.get("build"), str) else None,
+        tuple(str(clean(note)) for note in notes if isinstance(note, str)) if isinstance(notes, list) else (),
+    )
+    return digest, str(about.get("file_name") or name), trace
+
+
+def _counter(row: dict[str, Any], name: str) -> PowerCounter:
+    times, readings = row["time_ns"] or [], row["reading"] or []
+    known = row["kind"] in KINDS and isinstance(row["name"], str) and isinstance(row["unit"], str)
+    numbers = all(isinstance(value, float) and math.isfinite(value) for value in readings)
+    rising = all(isinstance(time, int) for time in times) and all(a <= b for a, b in pairwise(times))
+    if not (known and numbers and rising and 0 < len(times) == len(readings)):
+        raise ArchiveError(f"A counter in {name} is none that a trace holds; export it again.")
+    return PowerCounter(row["kind"], str(clean(row["name"])), str(clean(row["unit"])), tuple(times), tuple(readings))

@@ -1,0 +1,63 @@
+"""Counters of a trace as a file: what came in goes out, and what no trace holds does not come in."""
+
+import io
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from perfetto_bytes import power_trace
+
+from datastore.errors import ArchiveError
+from datastore.perfetto_traces import read_power_trace
+from datastore.power_files import read_trace_file, trace_file
+from datastore.power_traces import keep_trace, list_traces
+
+DIGEST = "ab" * 32
+
+
+@pytest.fixture
+def whole(store):
+    keep_trace(store, "p.pftrace", DIGEST, read_power_trace(power_trace(0, 500), "p.pftrace"))
+    return trace_file(store, list_traces(store)[0])
+
+
+def test_a_trace_comes_back_as_it_went_out(whole):
+    assert read_trace_file(whole, "x") == (DIGEST, "p.pftrace", read_power_trace(power_trace(0, 500), "p.pftrace"))
+
+
+def changed(whole, about=None, **columns):
+    table = pq.read_table(io.BytesIO(whole)).slice(0, 1)
+    said = json.loads(table.schema.metadata[b"as2d"]) | (about or {})
+    for name, value in columns.items():
+        place = table.schema.get_field_index(name)
+        kind = pa.string() if isinstance(value, str) else table.schema.field(name).type
+        table = table.set_column(place, name, pa.array([value], kind))
+    out = io.BytesIO()
+    pq.write_table(table.replace_schema_metadata({"as2d": json.dumps(said)}), out)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"about": {"file_sha256": "../x"}}, "does not say which trace"),
+        ({"kind": "engine"}, "is none that a trace holds"),
+        ({"time_ns": [3, 2, 1]}, "is none that a trace holds"),
+        ({"time_ns": [1]}, "is none that a trace holds"),
+        ({"reading": [1.0, float("nan"), 2.0]}, "is none that a trace holds"),
+        ({"time_ns": "1"}, "other columns"),
+    ],
+)
+def test_what_no_trace_holds_is_refused(whole, change, sentence):
+    assert read_trace_file(changed(whole), "x")[0] == DIGEST
+    with pytest.raises(ArchiveError, match=sentence):
+        read_trace_file(changed(whole, **change), "x")
+
+
+@given(st.binary(max_size=200))
+def test_bytes_that_are_no_file_are_a_sentence(data):
+    with pytest.raises(ArchiveError, match="export it again"):
+        read_trace_file(data, "x")
