@@ -1,13 +1,18 @@
 """Read an audio file into what the models take: one channel, 16 kHz, at most 30 s."""
 
 import hashlib
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from as2d_core.errors import AudioError
+from as2d_core.mp3 import with_length
 
 SAMPLE_RATE = 16_000
 MAX_SECONDS = 30.0
@@ -57,7 +62,7 @@ def read_audio(path: Path, start_s: float = 0.0, end_s: float | None = None) -> 
     if size > MAX_FILE_BYTES:
         raise AudioError(f"{path.name} has {size / 1e6:.0f} MB; give a file of at most {MAX_FILE_BYTES / 1e6:.0f} MB.")
     try:
-        with soundfile.SoundFile(path) as file:
+        with opened_audio(path) as file:
             rate, channels, frames = file.samplerate, file.channels, file.frames
             if frames < 1:
                 raise AudioError(f"{path.name} holds no samples; record or export it again.")
@@ -67,7 +72,7 @@ def read_audio(path: Path, start_s: float = 0.0, end_s: float | None = None) -> 
             asked = round((last - first) * rate)
             file.seek(int(first * rate))
             block = file.read(asked, dtype="float32", always_2d=True)
-    except (soundfile.LibsndfileError, RuntimeError, ValueError, TypeError) as error:
+    except (soundfile.LibsndfileError, OSError, RuntimeError, ValueError, TypeError) as error:
         raise AudioError(
             f"{path.name} is no audio file that can be read ({_reason(error)}); give WAV, FLAC, OGG or MP3."
         ) from error
@@ -91,6 +96,24 @@ def read_audio(path: Path, start_s: float = 0.0, end_s: float | None = None) -> 
     if duration_s < MIN_SECONDS:
         raise AudioError(f"{path.name} holds {duration_s * 1e3:.0f} ms of audio; at least 100 ms are needed.")
     return Audio(samples, hashlib.sha256(samples.tobytes()).hexdigest(), duration_s, rate, channels)
+
+
+@contextmanager
+def opened_audio(source: Path | bytes) -> Iterator[Any]:
+    """An audio file that knows how long it is, as ``soundfile.SoundFile``.
+
+    Raises:
+        soundfile.LibsndfileError, OSError, RuntimeError, ValueError, TypeError: it is none, or cannot be read.
+    """
+    import soundfile
+
+    with soundfile.SoundFile(io.BytesIO(source) if isinstance(source, bytes) else source) as file:
+        if file.format not in ("MP3", "MPEG"):
+            yield file
+            return
+    data = source if isinstance(source, bytes) else source.read_bytes()
+    with soundfile.SoundFile(io.BytesIO(with_length(data))) as file:
+        yield file
 
 
 def _view(name: str, total_s: float, start_s: float, end_s: float | None) -> tuple[float, float]:

@@ -1,12 +1,11 @@
 """What can be listened to? The bundled windows, and files of the user, kept under the hash of their content."""
 
 import hashlib
-import io
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from as2d_core.audio import MAX_FILE_BYTES, MAX_SECONDS, read_audio
+from as2d_core.audio import MAX_FILE_BYTES, MAX_SECONDS, opened_audio, read_audio
 from as2d_core.errors import AudioError
 from as2d_core.models.demo_catalog import demo_window, demo_windows
 from as2d_core.models.window_index import RecordedWindow
@@ -108,7 +107,7 @@ def _inspect(data: bytes, shown: str) -> tuple[str, float]:
     import soundfile
 
     try:
-        with soundfile.SoundFile(io.BytesIO(data)) as file:
+        with opened_audio(data) as file:
             if not file.frames or not file.samplerate:
                 raise AudioError(f"{shown} holds no samples; record or export it again.")
             return _SUFFIXES.get(file.format, ".audio"), file.frames / file.samplerate
