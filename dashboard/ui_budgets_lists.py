@@ -2,11 +2,12 @@
 
 import streamlit as st
 
-from dashboard import ui_state
+from dashboard import ui_export, ui_state
 from dashboard.services.budgets import ALL_WINDOWS, BudgetReport, splits_of
-from dashboard.ui_budgets import Compared, Pair, pick_pair, pick_range
+from dashboard.ui_budgets import Compared, Pair, file_facts, pick_pair, pick_range
 from dashboard.views import numbers
 from dashboard.views.budget_table import COLUMN_HELP, COLUMNS, MAIN, budget_styled
+from dashboard.views.files import budget_map_frame
 from dashboard.views.grids import grid_height
 from dashboard.views.run_labels import profile_label
 from dashboard.views.windows import WindowsInfo
@@ -53,6 +54,12 @@ def window_by_list(info: WindowsInfo) -> None:
         "Window, the largest loss first", windows, key="window-list", width=320, placeholder="click a cell, or choose",
         on_change=open_it,
     )  # fmt: skip
+
+
+def map_files(info: WindowsInfo, report: BudgetReport, pair: Pair) -> None:
+    """Every cell of the map as a file."""
+    name, about = file_facts(report, pair)
+    ui_export.table(lambda: budget_map_frame(info), f"{name}-map", about)
 
 
 def numbers_of(report: BudgetReport) -> None:

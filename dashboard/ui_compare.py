@@ -13,6 +13,7 @@ from dashboard.services.workspace import Workspace
 from dashboard.ui_cache_compare import Comparison
 from dashboard.views import numbers
 from dashboard.views.cost_parts import cost_figure, cost_table
+from dashboard.views.files import cost_frame, outputs_frame
 from dashboard.views.grids import grid_height
 from dashboard.views.heading import badge_html
 from dashboard.views.methods_compare import methods_figure, methods_info
@@ -169,28 +170,32 @@ def costs(compared_: Comparison, said: str) -> None:
     ui.chart(cost_figure(compared_.costs, ui.theme()), "costs", said=said, config=PICTURE_CONFIG)
     shown = cost_table(compared_.costs)
     st.dataframe(shown, hide_index=True, height=grid_height(len(shown), MOST_ROWS))
+    ui_export.table(cost_frame(compared_.costs), "costs", {"runs": said})
 
 
-def settings(compared_: Comparison) -> None:
+def settings(compared_: Comparison, said: str) -> None:
     """In what the settings differ."""
     everything = ui_state.flag("all", "Show what is the same, too")
     info = compared_.settings if everything else compared_.differences
     if info.rows:
         shown = info.table
         st.dataframe(shown, hide_index=True, height=grid_height(len(shown), len(shown)))
+    if info.rows:
+        ui_export.table(info.table, "settings", {"runs": said, "differences_only": not everything})
     if info.sentence:
         ui.sentence(info.sentence)
     if len(compared_.groups) > len(info.groups):
         ui.sentence(f"The first {len(info.groups):,} of {len(compared_.groups):,} rows are laid side by side.")
 
 
-def outputs(workspace: Workspace, compared_: Comparison) -> None:
+def outputs(workspace: Workspace, compared_: Comparison, said: str) -> None:
     """Whether all say the same, and the words in which one does not."""
     info = compared_.outputs
     ui.sentence(info.sentence, muted=False)
     if not info.rows:
         return
     st.dataframe(outputs_table(info), hide_index=True, height=grid_height(len(info.rows), MOST_ROWS))
+    ui_export.table(outputs_frame(info), "outputs", {"runs": said, "reference": info.reference})
     differing = {row.run_id: f"{row.name}, {row.window}" for row in info.rows if row.verdict == "different"}
     if not differing:
         return

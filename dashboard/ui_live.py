@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from as2d_core.records import METHODS, RunRecord
-from dashboard import ui, ui_state
+from dashboard import ui, ui_export, ui_state
 from dashboard.services.references import request_reference_tps
 from dashboard.services.workspace import Workspace
 from dashboard.views.heading import badge_html, badges, heading_info, heading_text
@@ -123,6 +123,7 @@ def _results(job: Job) -> None:
         said = f"runs {', '.join(record.run_id for record in decoded)}"
         ui.chart(methods_figure(info, ui.theme()), f"methods-{job.id}", said=said, config=PICTURE_CONFIG)
         st.dataframe(info.table, hide_index=True)
+        ui_export.table(info.table, "methods", {"runs": [record.run_id for record in decoded]})
         for note in info.notes:
             ui.sentence(note)
     _links(job, decoded)

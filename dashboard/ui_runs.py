@@ -8,7 +8,7 @@ import streamlit as st
 
 from as2d_core.errors import As2dError
 from as2d_core.records import METHODS, OPERATIONS, STATUSES
-from dashboard import ui, ui_cache, ui_notebook, ui_state
+from dashboard import ui, ui_cache, ui_export, ui_notebook, ui_state
 from dashboard.services import runs
 from dashboard.services.exports import export_matching
 from dashboard.services.runs import RunFilter, RunRow
@@ -40,7 +40,7 @@ LAST = ("Device", "Run")
 """Columns that give way where there is little room."""
 SHOWN_WHOLE = ("Started", "Method", "Window", "Status")
 """Columns of text that a narrow grid would cut off."""
-FORMATS = {"csv": "CSV", "parquet": "Parquet", "ndjson": "NDJSON logs", "trace": "Perfetto trace"}
+FORMATS = {"csv": "CSV", "parquet": "Parquet", "json": "JSON", "ndjson": "NDJSON logs", "trace": "Perfetto trace"}
 
 
 def asked_for(workspace: Workspace) -> RunFilter:
@@ -258,7 +258,9 @@ def compare(workspace: Workspace, chosen: Sequence[RunRow]) -> None:
     info = comparison_info([_mapping(row) for row in chosen])
     said = f"runs {', '.join(row.run_id for row in chosen)}"
     ui.chart(comparison_figure(info, ui.theme()), "compared", said=said, config=PICTURE_CONFIG)
-    st.dataframe(comparison_table(info), hide_index=True)
+    pooled = comparison_table(info)
+    st.dataframe(pooled, hide_index=True, height=grid_height(len(pooled), MOST_ROWS))
+    ui_export.table(pooled, "pooled", {"runs": [row.run_id for row in chosen]})
     ids = [row.run_id for row in chosen]
     ui_notebook.send_button(workspace, "comparison", "comparison", runs=ids)
     for note in info.notes:

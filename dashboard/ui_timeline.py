@@ -11,12 +11,14 @@ from dashboard.reports.trace import trace_json
 from dashboard.services.budgets import open_corpus
 from dashboard.services.profiles import load_profile, measured_profile
 from dashboard.services.references import reference_tps
+from dashboard.services.replays import SAMPLE_BUDGET, SAMPLE_CORPUS, SAMPLE_PROFILE, SAMPLE_WINDOW
 from dashboard.services.runs import RunFilter, RunRow, export_runs, get_run
 from dashboard.services.workspace import Workspace
 from dashboard.views import numbers, zoom
 from dashboard.views.account import SHORT
 from dashboard.views.aligned import BY, aligned_figure, aligned_info
 from dashboard.views.figure_help import HELP
+from dashboard.views.files import rounds_frame
 from dashboard.views.live import live_info, live_text_html
 from dashboard.views.parts import PARTS, PartInfo, part_info
 from dashboard.views.rounds import RoundDetails, round_details
@@ -59,12 +61,14 @@ def choose(workspace: Workspace) -> Chosen:
         try:
             row = get_run(workspace, asked)
         except RunNotFoundError as error:
-            ui.box("error", str(error))
+            ui.box("error", str(error), "The newest run is shown instead." if labels else "")
         else:
             labels = {row.run_id: run_label(labelled(row))} | labels
     if not labels:
         ui.box("empty", "There is no run yet.", "Run a method on the Request page; its timeline appears here.")
         ui.link(ui.REQUEST, "Run a method", icon=":material/mic:")
+        sample = {"corpus": SAMPLE_CORPUS, "window": SAMPLE_WINDOW, "profile": SAMPLE_PROFILE, "b": SAMPLE_BUDGET}
+        ui.link(ui.TIMELINE, "Look at a sample, replayed", icon=":material/view_timeline:", **sample)
         st.stop()
     return _stored(workspace, labels, row)
 
@@ -138,6 +142,15 @@ def send_button(
     if shown is not None:
         settings |= {"from": shown[0], "to": shown[1]}
     ui_notebook.send_button(workspace, view, view, **settings)
+
+
+def hand_out(workspace: Workspace, info: TimelineInfo, shown: zoom.Window | None, selected: int | None) -> None:
+    """The rounds in view as files, and the figure for a notebook."""
+    low, high = shown or zoom.whole(info)
+    about = {"run": info.run_id, "method": info.method_label, "window": info.window, "kind": info.label}
+    with st.container(horizontal=True, vertical_alignment="center"):
+        ui_export.table(lambda: rounds_frame(info, shown), "rounds", {**about, "from_ms": low, "to_ms": high})
+        send_button(workspace, info, "timeline", shown, selected)
 
 
 def words(run: ui_cache.ShownRun) -> None:

@@ -80,9 +80,9 @@ def _recorded(workspace: Workspace) -> Shown:
     own = measured_profile(workspace, find_device(workspace).key)
     first = own.id if own is not None and own.id in profiles else (FIRST_PROFILE if not own else next(iter(profiles)))
     home = FIRST_CORPUS if FIRST_CORPUS in corpora else corpora[0]
-    corpus_id = ui_state.one_of(st.selectbox, "corpus", "Set", corpora, home, width=170)
+    corpus_id = ui_state.one_of(st.selectbox, "corpus", "Set", corpora, home, width=130)
     name = ui_state.one_of(
-        st.selectbox, "profile", "Costs of", list(profiles), first, width=310,
+        st.selectbox, "profile", "Costs of", list(profiles), first, width=300,
         format_func=lambda key: profile_label(profiles[key]),
     )  # fmt: skip
     corpus, profile = open_corpus(workspace.folders, corpus_id), profiles[name]

@@ -45,6 +45,7 @@ def compared() -> None:
             ui_budgets_lists.window_by_list(windows)
             pick = ui_budgets.pick_cell(windows, report)
             ui.chart(figure, "windows", said=said, config=PICTURE_CONFIG, on_click=pick)
+            ui_budgets_lists.map_files(windows, report, pair)
             ui_budgets.send_button(workspace, report, pair, "budget map")
         with details:
             ui_budgets.window_details(workspace, report, pair)

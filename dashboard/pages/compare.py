@@ -29,11 +29,11 @@ with ui.guarded():
     ui_compare.send_button(workspace, found, "cost parts", "cost parts", by=ui_compare.pooled())
 
     st.subheader("In what they differ", anchor=False)
-    ui_compare.settings(compared)
+    ui_compare.settings(compared, about)
     ui_compare.send_button(workspace, found, "differences", "differences", by=ui_compare.pooled())
 
     st.subheader("What they say", anchor=False, help=HELP["outputs"])
-    ui_compare.outputs(workspace, compared)
+    ui_compare.outputs(workspace, compared, about)
 
     ui_compare.timelines(workspace, found, about)
 

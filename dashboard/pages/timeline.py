@@ -37,7 +37,7 @@ figure = timeline_figure(info, theme, window, selected, part=part)
 ui.chart(figure, "detail", said=heading_text(line), on_click=ui_timeline.clicked(info))
 ui_timeline.follow_zoom(info)
 ui_timeline.part_details(info, part)
-ui_timeline.send_button(workspace, info, "timeline", window, selected)
+ui_timeline.hand_out(workspace, info, window, selected)
 
 if selected is None:
     ui_timeline.first_round_button(info, window)

@@ -50,9 +50,8 @@ def heading_info(info: TimelineInfo, target_only_tps: float | None = None) -> He
 
 def heading_text(heading: HeadingInfo) -> str:
     """The line as plain text, for a saved picture (``run r1 · As²d b=7 · ... · measured``)."""
-    gain = "" if heading.against_target_only == numbers.NA else heading.against_target_only
     kinds = ", ".join(badge.label for badge in heading.badges)
-    return " · ".join(part for part in (*heading.facts, heading.tps, gain, heading.status, kinds) if part)
+    return " · ".join(part for part in (*heading.facts, heading.tps, heading.status, kinds) if part)
 
 
 def badges(source: str, clock: str = "", emulated: bool = False, virtual: bool = False) -> tuple[numbers.Badge, ...]:

@@ -54,7 +54,10 @@ class MethodsInfo:
             {
                 "Method": [row.name for row in self.rows],
                 "TPS": [numbers.tps(row.tps) for row in self.rows],
-                numbers.AGAINST: [numbers.signed_percent(row.gain) for row in self.rows],
+                numbers.AGAINST: [
+                    "reference" if row.method == "target-only" and row.gain == 0 else numbers.signed_percent(row.gain)
+                    for row in self.rows
+                ],
                 "Rounds": [numbers.count(row.rounds) for row in self.rows],
                 "Accepted": [
                     numbers.part(row.accepted, row.proposed) if row.proposed else numbers.NA for row in self.rows

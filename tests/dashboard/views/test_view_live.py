@@ -149,7 +149,7 @@ def test_the_heading_names_run_method_device_window_and_kind_of_number():
     assert "against target-only" in text
     said = heading_text(heading)
     assert said.startswith("run as2d-8f3a · As²d b=7 · Redmi K70 Pro · window long-07 (24.1 s) · ")
-    assert said.endswith(" against target-only · measured, virtual")
+    assert said.endswith(f" · {numbers.tps(info.tps)} · measured, virtual")
     assert "against target-only" not in read_html(heading_html(heading_info(info), LIGHT)).text
 
 
