@@ -24,9 +24,8 @@ SMALLEST_SEGMENT_BYTES = 4 << 20
 LARGEST_SEGMENT_BYTES = 32 << 20
 SEGMENTS = 8
 """So many segments for the rest of a file, unless they would be very small or large."""
-_STEPS = 32
-_SMALLEST_STEP_BYTES, _LARGEST_STEP_BYTES = 1 << 20, 8 << 20
-"""The phone is told to go on hashing so many times, unless these steps would be very small or large."""
+_SMALLEST_STEP_BYTES, _LARGEST_STEP_BYTES = 1 << 20, 16 << 20
+"""The phone is told to go on hashing after a quarter of what is missing, unless that would be very small or large."""
 _UNHASHED = 8
 """Pieces that may be sent before they are hashed: so many lie in memory."""
 
@@ -45,6 +44,7 @@ def send_rest(
     size: int,
     told: Callable[[int], None],
     idle_s: float,
+    sha256: str | None = None,
 ) -> None:
     """Bring the bytes from ``start`` on to ``.part`` on the phone; their content is compared.
 
@@ -52,6 +52,7 @@ def send_rest(
         start: what is in ``.part`` already, and has been compared.
         told: told the bytes that have crossed in this call; what it raises ends everything.
         idle_s: longest time in which nothing moves.
+        sha256: of the whole file, where it is known; otherwise it is computed on the way.
 
     Raises:
         IntegrityError: it arrived damaged.
@@ -64,15 +65,17 @@ def send_rest(
     with phone.open_service("sync:", deadline) as wire, ThreadPoolExecutor(1, "as2d-hash") as hashes:
         for turn, offset in enumerate(range(start, max(size, 1), step)):
             length, number = min(step, size - offset), turn % 2
-            digest = hashlib.sha256()
+            digest, known = hashlib.sha256(), sha256 if length == size else None
             receiver.come(number, offset)
-            pieces = _hashed_meanwhile(_pieces(local, offset, length), digest, hashes)
+            pieces = _pieces(local, offset, length)
+            if known is None:
+                pieces = _hashed_meanwhile(pieces, digest, hashes)
             crossed = _crossed(offset - start, length, told, receiver.more)
             reason = send_piece(wire, f"{remote}.part.{number}", 0o600, pieces, idle_s, crossed)
             if reason is not None:
                 forget(phone, remote)
                 raise reason_of(remote, reason, 1)
-            receiver.arrived(digest.hexdigest())
+            receiver.arrived(known or digest.hexdigest())
             if unjoined:
                 receiver.joined()
             unjoined = 1
@@ -121,13 +124,16 @@ def _hashed_meanwhile(pieces: Iterator[bytes], digest: Any, pool: ThreadPoolExec
 
 def _crossed(done: int, length: int, told: Callable[[int], None], more: Callable[[], None]) -> Callable[[int], None]:
     """What is told about one segment, as what is told about all; ``more`` is called at each step."""
-    step = min(_LARGEST_STEP_BYTES, max(_SMALLEST_STEP_BYTES, length // _STEPS))
-    reached = 0
+
+    def following(sent: int) -> int:
+        return sent + min(_LARGEST_STEP_BYTES, max(_SMALLEST_STEP_BYTES, (length - sent) // 4))
+
+    step = following(0)
 
     def crossed(sent: int) -> None:
-        nonlocal reached
-        if sent - reached >= step:
-            reached = sent
+        nonlocal step
+        if step <= sent < length:
+            step = following(sent)
             more()
         told(done + sent)
 

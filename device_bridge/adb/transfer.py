@@ -76,6 +76,7 @@ def push_file(
     cancel: threading.Event | None = None,
     retry: Retry = USUAL,
     idle_s: float = IDLE_S,
+    sha256: str | None = None,
 ) -> Pushed:
     """Bring one file to the phone.
 
@@ -85,6 +86,7 @@ def push_file(
         cancel: once set, the transfer ends; what has arrived is kept for the next one.
         retry: what happens when the connection breaks.
         idle_s: longest time in which nothing moves.
+        sha256: of the file here, by whoever has just computed it; it is not computed again then.
 
     Raises:
         NoSpaceError, ReadOnlyError, DeniedError, NotExecutableError: the phone does not take it there.
@@ -105,13 +107,13 @@ def push_file(
             crossed[-1] = done
             progress(start + done, size)
 
-        send_rest(phone, receiver, local, remote, start, size, told, idle_s)
+        send_rest(phone, receiver, local, remote, start, size, told, idle_s, sha256)
 
     def attempt() -> Pushed:
         size = _size_here(local)
         with Receiver(phone, remote, idle_s) as receiver:
             part = receiver.part_bytes
-            if receiver.size_bytes == size and _same(receiver, "", local, size):
+            if receiver.size_bytes == size and _same(receiver, "", local, size, sha256):
                 start = 0  # nothing was left to be resumed
                 progress(size, size)
             else:
@@ -272,10 +274,10 @@ def _alone(phone: AdbPhone, remote: str, stopped: threading.Event) -> Iterator[N
         turn.release()
 
 
-def _same(receiver: Receiver, suffix: str, local: Path, size: int) -> bool:
+def _same(receiver: Receiver, suffix: str, local: Path, size: int, sha256: str | None = None) -> bool:
     """Whether what lies on the phone is the first ``size`` bytes of a file here; both sides hash at the same time."""
     receiver.hash_later(suffix)
-    ours: str = sha256_here(local, size).hexdigest()
+    ours = sha256 or sha256_here(local, size).hexdigest()
     return receiver.hashed() == ours
 
 

@@ -112,7 +112,7 @@ def push_tree(
             _stop_if_asked(stopped, local)
             push_file(
                 phone, file.local, posixpath.join(remote, file.name[2:]), executable=file.executable, cancel=stopped,
-                progress=_after(done, total, progress), retry=retry, idle_s=idle_s,
+                progress=_after(done, total, progress), retry=retry, idle_s=idle_s, sha256=file.sha256,
             )  # fmt: skip
             done += file.size
         _set_executables(phone, remote, [file for file in files if file.executable], idle_s)

@@ -56,6 +56,6 @@ def test_a_phone_hashes_on_the_way_in_a_bounded_number_of_steps_and_is_told_all_
     for sent in [*range(piece, size, piece), size]:
         crossed(sent)
     assert told[-1] == 100 + size
-    assert len(steps) <= max(32, size >> 23)
-    if size >= 2 * piece and size >= 4 << 20:
-        assert steps
+    assert len(steps) <= 40 + (size >> 24)
+    if size >= 8 << 20:
+        assert 0 < size - (steps[-1] - 100) <= max(4 * piece, 8 << 20)

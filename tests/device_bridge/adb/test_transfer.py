@@ -188,6 +188,14 @@ def test_an_exec_bit_is_set_and_tried(shared_phone, folder, tmp_path):
     assert shared_phone.phone.run([f"{folder}/run me"]).text == "ran\n"
 
 
+def test_a_hash_that_is_known_is_what_must_arrive(shared_phone, folder, big):
+    for _ in range(2):  # sent, and compared with what is there
+        push_file(shared_phone.phone, big, f"{folder}/m", sha256=digest(big), retry=NO_RETRY)
+    with pytest.raises(IntegrityError):
+        push_file(shared_phone.phone, big, f"{folder}/n", sha256="0" * 64, retry=NO_RETRY)
+    assert push_file(shared_phone.phone, big, f"{folder}/n").resumed_from_bytes == 12_000_000
+
+
 @pytest.mark.parametrize("there_bytes", [0, 1_000_000])
 def test_damage_on_the_way_is_found_in_a_new_stream_and_in_a_resumed_one(
     shared_phone, folder, big, monkeypatch, there_bytes
