@@ -136,7 +136,9 @@ def folder_error(path: Path, error: OSError) -> StoreError:
             "or set AS2D_STORE to another folder."
         )
     if error.errno in (errno.EEXIST, errno.ENOTDIR):
-        return StoreFolderError(f"{path} is a file, or lies in one; name a folder instead (AS2D_STORE).")
+        return StoreFolderError(
+            f"{path} cannot be used, a file is where a folder must be; move it away, or set AS2D_STORE to a folder."
+        )
     return StoreFolderError(f"{path} cannot be used ({error.strerror or error}); check the folder.")
 
 

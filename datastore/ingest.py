@@ -34,6 +34,7 @@ from datastore.files import (
     translated_os,
 )
 from datastore.library import keep_self_tests
+from datastore.locations import Folders
 from datastore.rows import event_tables
 from datastore.run_row import CHECKED_COLUMNS, COUNTED_TABLES, checksum, run_row
 from datastore.store import WRITE_S, Store
@@ -87,8 +88,8 @@ class _Stored:
 def ingest_run(store: Store, path: Path | str, timeout_s: float = WRITE_S) -> IngestResult:
     """Take in one NDJSON run file; ``path`` itself is left as it is.
 
-    The same file again changes nothing. A longer part of a stream that was stored as incomplete
-    replaces it. Any other content under a stored id is refused.
+    The same file again, or a shorter part of it, changes nothing. A longer part of a stream that was stored as
+    incomplete replaces it. Any other content under a stored id is refused.
 
     Raises:
         RecordError: the file does not begin with a run header.
@@ -152,6 +153,8 @@ def _place(cursor: Cursor, store: Store, new: _Prepared, part: Path, log: Path) 
         if old is not None and old.sha256 == new.sha256:
             return _result(new, store.folders.runs / old.log_name, old)
         with translated_os(log):
+            if old is not None and _is_part_of(old, new, store.folders):
+                return _result(new, store.folders.runs / old.log_name, old)
             if old is not None:
                 _check_extends(old, new, part)
                 log = store.folders.runs / old.log_name
@@ -185,6 +188,12 @@ def _lies_there(log: Path, sha256: str) -> bool:
         return digest(log)[0] == sha256
     except OSError:
         return False
+
+
+def _is_part_of(old: _Stored, new: _Prepared, folders: Folders) -> bool:
+    """Whether all of a stream is stored already, as one that was copied before it had ended is."""
+    log = (folders.bin if old.binned_at else folders.runs) / old.log_name
+    return new.length < old.length and log.exists() and prefix_digest(log, new.length) == new.sha256
 
 
 def _check_extends(old: _Stored, new: _Prepared, path: Path) -> None:
@@ -255,7 +264,7 @@ def delete_rows(cursor: duckdb.DuckDBPyConnection, run_no: int) -> None:
 def _result(new: _Prepared, log: Path, old: _Stored | None) -> IngestResult:
     return IngestResult(
         run_id=new.record.run_id,
-        status=new.record.status,
+        status=new.record.status if old is None else old.status,
         added=False,
         extended=False,
         in_bin=old is not None and old.binned_at is not None,

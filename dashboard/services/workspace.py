@@ -38,12 +38,11 @@ class Workspace:
         self.store = store
         self.folders = store.folders
         self.incoming = incoming_folder(store.folders)
-        self.notices = [*store.notices, *self._take_leftovers()]
+        self.jobs = JobManager(self.incoming, devices, self._take_stream, self._find_phone)
+        self.notices = [*store.notices, *self._take_leftovers(), *self.jobs.left_problems()]
         """What opening found and did, and what happened since beside what anybody asked for, in sentences."""
         self.tell: Callable[[str], None] = lambda _: None
         """Called from a thread with each sentence that comes later."""
-        self.jobs = JobManager(self.incoming, devices, self._take_stream, self._find_phone)
-        self.notices += self.jobs.left_problems()
         self.resumed: list[Job] = []
         """Jobs that an earlier program left running on phones, and that are followed again."""
         self._taking_up = threading.Lock()
@@ -118,6 +117,7 @@ class Workspace:
         with translated_os(self.incoming):
             self.incoming.mkdir(parents=True, exist_ok=True)
         notices = []
+        awaited = {request.run_id for left in self.jobs.left_jobs() for request in left.remaining}
         for path in sorted(self.incoming.glob("*.ndjson")):
             try:
                 result = ingest_run(self.store, path)
@@ -131,7 +131,10 @@ class Workspace:
             else:
                 with suppress(OSError):  # taken in again the next time, which changes nothing
                     path.unlink()
-                notices.append(f"Run {result.run_id} was left behind by a program that ended; it is {result.status}.")
+                if result.run_id not in awaited:  # of those, the sentence about their job says more
+                    notices.append(
+                        f"Run {result.run_id} was left behind by a program that ended; it is {result.status}."
+                    )
         return notices
 
 

@@ -86,11 +86,18 @@ def test_a_longer_part_of_an_incomplete_stream_replaces_it_and_keeps_what_people
     assert verify(store).problems == ()
 
 
-def test_a_shorter_part_never_replaces_a_longer_one(store, tmp_path, sample):
+def test_a_shorter_part_of_what_is_stored_changes_nothing(store, tmp_path, sample):
     ingest_run(store, sample())
+    result = ingest_run(store, sample_runs.write_incomplete(tmp_path, "run-1"))
+    assert (result.added, result.extended, result.status) == (False, False, "eos")
+    assert get_run(store, "run-1").status == "eos"
+    assert verify(store).problems == ()
+
+
+def test_a_shorter_stream_that_is_no_part_of_what_is_stored_is_refused(store, tmp_path, sample):
+    ingest_run(store, sample("run-1", sample_runs.events(range(30))))
     with pytest.raises(RunConflictError):
         ingest_run(store, sample_runs.write_incomplete(tmp_path, "run-1"))
-    assert get_run(store, "run-1").status == "eos"
 
 
 def test_a_failed_run_is_stored_with_its_error(store, sample):

@@ -39,7 +39,7 @@ def test_a_file_in_the_way_is_told_with_its_path(tmp_path):
 def test_a_data_folder_that_is_a_file_says_that_a_folder_is_wanted(tmp_path):
     (tmp_path / "as2d.duckdb").write_text("")
     for place in ("as2d.duckdb", "as2d.duckdb/below"):
-        with pytest.raises(StoreFolderError, match="is a file"):
+        with pytest.raises(StoreFolderError, match="a file is where a folder must be"):
             Folders(tmp_path / place).create()
 
 
