@@ -91,5 +91,5 @@ def test_settings_that_cannot_be_read_are_the_defaults(workspace, text):
 def test_a_file_in_the_place_of_the_folder_for_streams_is_a_sentence(data_folder):
     data_folder.mkdir(exist_ok=True)
     (data_folder / "incoming").write_text("x")
-    with pytest.raises(StoreFolderError, match=r"incoming cannot be used \(File exists\)"):
+    with pytest.raises(StoreFolderError, match="incoming cannot be used, a file is where a folder must be"):
         open_workspace()
