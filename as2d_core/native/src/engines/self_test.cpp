@@ -25,7 +25,7 @@ Token top_of(const Row& row) {
 
 class Tester {
 public:
-    explicit Tester(MnnModel& model) : model_(model) {
+    Tester(MnnModel& model, Count widest) : model_(model), widest_(widest) {
         std::string prompt;
         for (int i = 0; i < 5; ++i) prompt += sentence;
         model_.read(prompt);
@@ -44,12 +44,12 @@ public:
     std::set<Count> exact_widths(Count step, const RowList& sequential,
                                  const std::function<void(Count, Count, const RowList&)>& seen) {
         std::set<Count> exact;
-        for (Count width = step; width <= widest_tested; ++width) exact.insert(width);
+        for (Count width = step; width <= widest_; ++width) exact.insert(width);
         Count before = 0;
         for (const Count offset : offsets) {
             rebuild(before, offset, step);
             before = offset;
-            for (Count width = 1; width <= widest_tested; ++width) {
+            for (Count width = 1; width <= widest_; ++width) {
                 model_.keep(offset);
                 RowList rows = model_.logits(slice(offset, width));
                 seen(width, offset, rows);
@@ -71,7 +71,7 @@ private:
     void make_continuation() {
         // An early EOS would end the text, so it is replaced: the kernels do not care what tokens mean.
         tokens_ = {model_.first().token};
-        while (length() < offsets.back() + widest_tested + 1) {
+        while (length() < offsets.back() + widest_ + 1) {
             const Token token = top_of(model_.logits({tokens_.back()}).front());
             tokens_.push_back(token != model_.eos() ? token : tokens_[tokens_.size() / 2]);
         }
@@ -94,6 +94,7 @@ private:
     }
 
     MnnModel& model_;
+    Count widest_;
     Tokens tokens_;
 };
 
@@ -101,13 +102,30 @@ std::vector<Count> as_list(const std::set<Count>& widths) {
     return {widths.begin(), widths.end()};
 }
 
+/// Largest width such that every width up to it runs; what a wider one says is left to a calibration.
+Count widest_that_runs(MnnModel& model, const std::function<void(Count)>& trying) {
+    for (Count width = 1; width <= widest_tested; ++width) {
+        trying(width);
+        try {
+            model.warm_up({width});
+        } catch (const EngineError&) {
+            if (width == 1) throw;
+            model.clear();
+            return width - 1;
+        }
+    }
+    return widest_tested;
+}
+
 }  // namespace
 
-SelfTest find_exact_widths(MnnModel& model, const std::string& cpu, const std::function<void()>& go_on) {
+SelfTest find_exact_widths(MnnModel& model, const std::string& cpu, const std::function<void()>& go_on,
+                           const std::function<void(Count)>& trying) {
+    const Count widest = widest_that_runs(model, trying);
+    trying(0);
     std::vector<Count> all;
-    for (Count width = 1; width <= widest_tested; ++width) all.push_back(width);
-    model.warm_up(all);
-    Tester tester(model);
+    for (Count width = 1; width <= widest; ++width) all.push_back(width);
+    Tester tester(model, widest);
     SelfTest report{};
     for (const Count width : all) report.argmax_differences[width] = 0;
     std::map<Count, std::set<Count>> classes{{1, {1}}};
@@ -127,7 +145,7 @@ SelfTest find_exact_widths(MnnModel& model, const std::string& cpu, const std::f
         // A step of several rows must also verify as many; else two widths would go by one number.
         if (exact.count(step) > 0) classes[step] = exact;
         go_on();
-        if (classes.count(step) > 0 && static_cast<Count>(exact.size()) > widest_tested / 2) break;
+        if (classes.count(step) > 0 && static_cast<Count>(exact.size()) > widest / 2) break;
     }
     // The most widths; of equally many, the narrowest step.
     auto chosen = classes.begin();

@@ -162,9 +162,15 @@ void MnnSession::find_widths(const Request& request, StreamRecorder& recorder) {
     }
     if (exact_widths_.count(key) == 0) {
         heard_.clear();
-        const SelfTest report = find_exact_widths(*model_, cpu_name(), [&] {
+        const auto go_on = [&] {
             if (recorder.cancelled()) throw CancelledError();
-        });
+        };
+        const auto trying = [&](Count width) {
+            const std::string name = "self-test of width " + std::to_string(width);
+            recorder.add(Mark{width > 0 ? name : "every width of the self-test has run", recorder.now_ns()});
+            recorder.flush();  // a width that takes this process with it has been named before
+        };
+        const SelfTest report = find_exact_widths(*model_, cpu_name(), go_on, trying);
         exact_widths_[key] = report.exact_widths;
         recorder.add(report);
     }
