@@ -29,8 +29,9 @@ dashboard: install
 
 test: install-test lint types tests
 
+# Hundreds of processes import the tree: compiled once, it is there for all of them, whatever the caller's setting.
 tests: install-test
-	@exec $(PY) -m pytest -rs -n auto --maxprocesses=4 --dist=loadfile --no-loadscope-reorder $(ARGS)
+	@PYTHONDONTWRITEBYTECODE= exec $(PY) -m pytest -rs -n auto --maxprocesses=4 --dist=loadfile --no-loadscope-reorder $(ARGS)
 
 lint: install-test
 	@$(PY) -m ruff check .

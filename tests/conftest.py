@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from live_runner import LiveRunner, demo_request
+from one_compiler import compiled_once
 from virtual_phones import OwnAdbServer, Phones
 
 from as2d_core.protocol import parse
@@ -51,13 +52,23 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.fixture(scope="session")
-def self_test(tmp_path_factory):
-    """The width self-test of the bundled target on this processor, run once for all workers."""
+def folder_of_all(tmp_path_factory):
+    """A folder that all workers share, and no later run of the tests."""
     folder = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        folder = folder.parent
-    kept = folder / "self-test.ndjson"
-    with (folder / "self-test.lock").open("w") as lock:
+    return folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_compiler(folder_of_all):
+    with compiled_once(folder_of_all):
+        yield
+
+
+@pytest.fixture(scope="session")
+def self_test(folder_of_all):
+    """The width self-test of the bundled target on this processor, run once for all workers."""
+    kept = folder_of_all / "self-test.ndjson"
+    with (folder_of_all / "self-test.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not kept.exists():
             runner = LiveRunner()

@@ -3,7 +3,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from examples import examples
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from replay_cases import EOS, MAX_WIDTH, Case, bodies, cases, disturbed, dyadic_ms, width_costs
 
@@ -16,8 +17,8 @@ from as2d_core.records import AudioRef, ModelRef, Request
 from as2d_core.replay.kernel import replay_standard_sd, replay_target_only
 from as2d_core.replay.schedule import Schedule, autoregressive_schedule
 
-many = settings(max_examples=200)
-some = settings(max_examples=60)
+many = examples(60, 200)
+some = examples(30, 60)
 
 
 def same(a, b):
