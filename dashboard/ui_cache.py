@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import plotly.graph_objects as go
 import streamlit as st
 
 from as2d_core.deployment import Deployment
@@ -20,8 +21,11 @@ from dashboard.services.runs import RunRow, get_run, load_record, load_round, lo
 from dashboard.services.what_if import scaled_costs
 from dashboard.services.workspace import Workspace
 from dashboard.views.run_columns import columns_of_tables
+from dashboard.views.signature import signed
+from dashboard.views.theme import Theme
 from dashboard.views.timeline import TimelineInfo, timeline_info
 from dashboard.views.timeline_info import Figures, timeline_of
+from dashboard.views.windows import WindowsInfo, windows_figure, windows_info
 
 
 @dataclass(frozen=True)
@@ -137,6 +141,24 @@ def _budgets(
 @st.cache_resource(max_entries=64, show_spinner="Replaying with the costs of every device")
 def _outlook(_profile: Profile, _corpus: TrajectorySet, key: tuple[str, str, str, str, str]) -> BudgetReport:
     return compare_costs(_profile, _corpus, key[3], [key[4]] if key[4] else None, choose=False)
+
+
+def loss_map(report: BudgetReport, drafter: str, budget: int, theme: Theme, said: str) -> tuple[WindowsInfo, go.Figure]:
+    """What every window loses under every budget of a drafter, and its map, in which hundreds of windows take a while.
+
+    The map is signed with what is said of it, and nobody changes it any more; other costs, windows, pairs or colours
+    make another one.
+    """
+    costs = (report.corpus.id, report.corpus.created_at, repr(report.profile), report.split, report.grid.drafters)
+    return _loss_map(report, theme, (*costs, said, drafter, budget, theme.name))
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _loss_map(
+    _report: BudgetReport, _theme: Theme, key: tuple[str, str, str, str, tuple[str, ...], str, str, int, str]
+) -> tuple[WindowsInfo, go.Figure]:
+    info = windows_info(_report.grid, key[-3], key[-2])
+    return info, signed(windows_figure(info, _theme, key[-2]), _theme, key[-4])
 
 
 def outlook(profile: Profile, corpus: TrajectorySet, split: str, drafter: str | None) -> BudgetReport:

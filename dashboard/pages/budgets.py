@@ -1,12 +1,20 @@
 import streamlit as st
 
-from dashboard import ui, ui_budgets, ui_budgets_lists, ui_calibrate, ui_devices_compared, ui_export, ui_freeze
+from dashboard import (
+    ui,
+    ui_budgets,
+    ui_budgets_lists,
+    ui_cache,
+    ui_calibrate,
+    ui_devices_compared,
+    ui_export,
+    ui_freeze,
+)
 from dashboard.services.what_if import gap_interval
 from dashboard.views.budget_table import budget_table
 from dashboard.views.budgets import budgets_figure, budgets_info
 from dashboard.views.figure_help import HELP
 from dashboard.views.theme import PICTURE_CONFIG
-from dashboard.views.windows import windows_figure, windows_info
 
 theme = ui.theme()
 workspace = ui.open_page("budgets", "Budgets", "Which proposal budget is fastest on a device, and on how many windows?")
@@ -40,11 +48,10 @@ def compared() -> None:
     if ui_budgets.map_follows(found):
         overview, details = ui_budgets.map_columns(report)
         with overview:
-            windows = windows_info(report.grid, pair.drafter, pair.budget)
-            figure = windows_figure(windows, theme, pair.budget)
+            windows, figure = ui_cache.loss_map(report, pair.drafter, pair.budget, theme, said)
             ui_budgets_lists.window_by_list(windows)
             pick = ui_budgets.pick_cell(windows, report)
-            ui.chart(figure, "windows", said=said, config=PICTURE_CONFIG, on_click=pick)
+            ui.chart(figure, "windows", config=PICTURE_CONFIG, on_click=pick)
             ui_budgets_lists.map_files(windows, report, pair)
             ui_budgets.send_button(workspace, report, pair, "budget map")
         with details:

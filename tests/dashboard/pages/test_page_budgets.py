@@ -73,11 +73,14 @@ def test_assumed_costs_are_drawn_before_the_measured_ones_and_choose_nothing(wor
 
 def test_the_map_of_a_large_set_follows_the_sliders_only_when_asked_to(workspace, open_page, monkeypatch):
     monkeypatch.setattr("dashboard.ui_budgets.MOST_CELLS_AT_ONCE", 100)
-    assert "windows" in open_page("budgets").charts
+    measured = open_page("budgets").charts["windows"]
     app = open_page("budgets", draft="× 2")
     assert "budgets" in app.charts
     assert "windows" not in app.charts
-    assert "windows" in open_page("budgets", draft="× 2", map=1).charts
+    assumed = open_page("budgets", draft="× 2", map=1).charts["windows"]
+    other = open_page("budgets", b=5).charts["windows"]
+    assert measured["data"] != assumed["data"] != other["data"] != measured["data"]
+    assert open_page("budgets").charts["windows"] == measured  # a map that was drawn before is that of its own choice
 
 
 def test_a_choice_is_frozen_before_its_test_windows_can_be_shown(workspace, open_page):
