@@ -38,7 +38,7 @@ ORDERS: dict[str, tuple[str, bool]] = {
 }
 LAST = ("Device", "Run")
 """Columns that give way where there is little room."""
-SHOWN_WHOLE = ("Started", "Method", "Window", "Status")
+SHOWN_WHOLE = ("Started", "Method", "Window", "Status", "Run")
 """Columns of text that a narrow grid would cut off."""
 FORMATS = {"csv": "CSV", "parquet": "Parquet", "json": "JSON", "ndjson": "NDJSON logs", "trace": "Perfetto trace"}
 

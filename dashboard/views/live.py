@@ -14,7 +14,7 @@ from as2d_core.records import RunRecord
 from dashboard.views import numbers
 from dashboard.views.run_labels import ended
 from dashboard.views.text import element, escape, token_texts, visible
-from dashboard.views.theme import FONT, Theme, axis, base_layout, caption, empty_layout, lane_name
+from dashboard.views.theme import FONT, SMALL_PX, Theme, axis, base_layout, caption, empty_layout, lane_name
 from dashboard.views.timeline import Lane, bar_trace, depth_trace
 from dashboard.views.timeline_detail import detail
 from dashboard.views.timeline_info import TimelineInfo, timeline_info
@@ -212,6 +212,7 @@ def live_figure(info: LiveInfo, theme: Theme, last_s: float | None = None) -> go
         "height": round(top + 60),
         "margin": {"l": LEFT_PX, "r": 30, "t": 8, "b": 46},
         "dragmode": False,
+        "uniformtext": {"minsize": SMALL_PX - 2, "mode": "hide"},
         "uirevision": "live",
         "xaxis": axis(theme, "time from decode start (ms)", range=[low, low + room], tickformat=",~f", nticks=6),
         "yaxis": {"visible": False, "range": [-2, top + 6], "fixedrange": True},
