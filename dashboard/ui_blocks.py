@@ -1,13 +1,14 @@
 """How does a page show what came out of a cell? Each block as the Streamlit element that fits it."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from as2d_core.errors import As2dError
-from dashboard import ui
+from dashboard import ui, ui_export
 from dashboard.notebook.cells import Cell, Notebook
 from dashboard.notebook.outputs import Block, Drawing, Grid, Markup, Sentence
 from dashboard.notebook.running import Result, run_cell
@@ -49,8 +50,12 @@ def forget_results() -> None:
     st.session_state.pop(_RESULTS, None)
 
 
-def blocks(found: Sequence[Block], key: str) -> None:
-    """Show what came out of a cell."""
+def blocks(found: Sequence[Block], key: str, about: Mapping[str, Any] | None = None) -> None:
+    """Show what came out of a cell.
+
+    Args:
+        about: what its tables were asked for with; they are offered as files then.
+    """
     for number, block in enumerate(found):
         match block:
             case Markup(html):
@@ -62,10 +67,12 @@ def blocks(found: Sequence[Block], key: str) -> None:
                 if note:
                     ui.sentence(note)
             case Grid():
-                _grid(block)
+                frame = _grid(block)
+                if about is not None:
+                    ui_export.table(frame, f"{key}-{number}", about)
 
 
-def _grid(grid: Grid) -> None:
+def _grid(grid: Grid) -> pd.DataFrame:
     names = [name or f"column {i}" for i, name in enumerate(grid.columns, 1)]
     unique = [f"{name} ({names[:i].count(name) + 1})" if name in names[:i] else name for i, name in enumerate(names)]
     frame = pd.DataFrame([list(row) for row in grid.rows], columns=unique)
@@ -79,6 +86,7 @@ def _grid(grid: Grid) -> None:
     )
     if grid.note:
         ui.sentence(grid.note)
+    return frame
 
 
 def guarded_download(label: str, make: object, name: str, mime: str, *, key: str, help_: str = "") -> None:

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pandas as pd
-import pyarrow as pa
 import streamlit as st
 
+from dashboard.views.files import arrow_table
 from datastore.export import TABLE_FORMATS, table_file
 
 LABELS = {"csv": "CSV", "parquet": "Parquet", "json": "JSON"}
@@ -23,7 +23,7 @@ def table(frame: pd.DataFrame | Callable[[], pd.DataFrame], name: str, about: Ma
 
     def data(kind: str) -> bytes:
         rows = frame() if callable(frame) else frame
-        return table_file(pa.Table.from_pandas(rows, preserve_index=False), name, about, kind).data
+        return table_file(arrow_table(rows), name, about, kind).data
 
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         for kind, (mime, _) in TABLE_FORMATS.items():

@@ -152,7 +152,8 @@ def cell(workspace: Workspace, notebook: Notebook, item: Cell, number: int) -> N
         ui_notebook_cells.widget(item, set_value)
     else:
         found = ui_blocks.result(workspace, notebook, item, again=again)
-        ui_blocks.blocks(found.blocks, f"cell-{item.id}")
+        asked = {"notebook": notebook.title, "sql": item.body.get("sql"), "parameters": dict(notebook.parameters)}
+        ui_blocks.blocks(found.blocks, f"cell-{item.id}", asked if item.kind == "query" else None)
 
 
 def add_buttons(workspace: Workspace, notebook: Notebook) -> None:

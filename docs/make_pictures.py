@@ -138,7 +138,7 @@ def take(page: Page, url: str, names: tuple[str, ...], asked: set[str], runs: li
                 save(page, name, page.get_by_text("run replay-demo-long_00").first, close)
             case "budgets":
                 open_page(page, f"{url}/{BUDGETS}")
-                save(page, name, page.get_by_text("Costs of"), charts.nth(0))
+                save(page, name, page.get_by_text("Costs of", exact=True), charts.nth(0))
             case "compare":
                 open_page(page, f"{url}/compare?runs={chosen}")
                 save(page, name, page.get_by_text("Pool runs by"), charts.nth(1))

@@ -1,6 +1,6 @@
 /* Gives every figure a second button beside the one that saves it as PNG: the same picture as SVG. */
 function as2dPictures() {
-  if (window.as2dPictures) return;
+  if (window.as2dPictureWatch) return;
   const save = "Download plot as a PNG";
   const label = "Download plot as SVG";
   const curve = "M0 720h230v230H0z M770 50h230v230H770z M75 700C75 330 380 130 750 125v80C430 210 155 380 155 700z";
@@ -22,11 +22,11 @@ function as2dPictures() {
     }
   };
   let waiting = false;
-  window.as2dPictures = new MutationObserver(() => {
+  window.as2dPictureWatch = new MutationObserver(() => {
     if (waiting) return;
     waiting = true;
     requestAnimationFrame(() => { waiting = false; add(); });
   });
-  window.as2dPictures.observe(document.body, { childList: true, subtree: true });
+  window.as2dPictureWatch.observe(document.body, { childList: true, subtree: true });
   add();
 }

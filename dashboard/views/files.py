@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from dashboard.views.cost_parts import CostRow
 from dashboard.views.outputs_compare import OutputsInfo
@@ -86,3 +87,16 @@ def outputs_frame(info: OutputsInfo) -> pd.DataFrame:
             "words": [row.words for row in info.rows],
         }
     )
+
+
+def arrow_table(frame: pd.DataFrame) -> pa.Table:
+    """The rows of a file; columns of several kinds of values, which a query may give, are written as text."""
+    try:
+        return pa.Table.from_pandas(frame, preserve_index=False)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        texts = {
+            name: [None if value is None else str(value) for value in frame[name]]
+            for name in frame.columns
+            if frame[name].dtype == object
+        }
+        return pa.Table.from_pandas(frame.assign(**texts), preserve_index=False)

@@ -1,13 +1,14 @@
 """Files of figures hold what is shown, in plain numbers, and nothing in place of what is missing."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from run_rows import row
 from test_view_budgets import grid
 from view_samples import decode
 
 from dashboard.views.cost_parts import cost_rows
-from dashboard.views.files import budget_map_frame, cost_frame, outputs_frame, rounds_frame
+from dashboard.views.files import arrow_table, budget_map_frame, cost_frame, outputs_frame, rounds_frame
 from dashboard.views.outputs_compare import outputs_info
 from dashboard.views.run_groups import run_groups
 from dashboard.views.timeline import timeline_info
@@ -52,3 +53,9 @@ def test_costs_add_up_and_outputs_name_both_runs():
     outputs = outputs_frame(outputs_info(groups, "Target-only", {"o": (1, 2, 9), "t": (1, 2, 3)}))
     assert set(outputs["run"]) <= {"o", "t"}
     assert (outputs["reference_run"] == "t").all()
+
+
+def test_columns_of_several_kinds_are_written_as_text_and_what_is_missing_stays_missing():
+    table = arrow_table(pd.DataFrame({"mixed": [1, "two", None], "plain": [1.5, 2.5, None]}))
+    assert table["mixed"].to_pylist() == ["1", "two", None]
+    assert table["plain"].to_pylist()[:2] == [1.5, 2.5]
