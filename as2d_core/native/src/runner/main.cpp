@@ -10,19 +10,21 @@
 #include "json/writer.hpp"
 #include "methods/methods.hpp"
 #include "runner/engine_factory.hpp"
+#include "runner/hear.hpp"
 #include "runner/serve.hpp"
 #include "version.hpp"
 
 namespace {
 
 constexpr const char* usage =
-    "usage: as2d-runner [FILE | --describe | --check]\n"
+    "usage: as2d-runner [FILE | --describe | --check | --hear]\n"
     "\n"
     "Requests, one JSON object a line, come from FILE or standard input; events of the runner protocol go to standard\n"
     "output. {\"cancel\": \"RUN ID\"} on standard input ends a run at its next round.\n"
     "\n"
     "  --describe  print what this runner is, as one line of JSON\n"
-    "  --check     print each request as it was understood, or what is wrong with it; run nothing\n";
+    "  --check     print each request as it was understood, or what is wrong with it; run nothing\n"
+    "  --hear      print what the models would hear of each request's audio, or why it is refused; run nothing\n";
 
 std::string description() {
     using as2d::json::Array;
@@ -50,7 +52,7 @@ std::string description() {
 int main(int argc, char** argv) {
     const std::string argument = argc > 1 ? argv[1] : "";
     if (argc > 2 || argument == "--help" ||
-        (argument.rfind("--", 0) == 0 && argument != "--describe" && argument != "--check")) {
+        (argument.rfind("--", 0) == 0 && argument != "--describe" && argument != "--check" && argument != "--hear")) {
         std::fputs(usage, stderr);
         return argument == "--help" ? 0 : 2;
     }
@@ -66,6 +68,7 @@ int main(int argc, char** argv) {
         return std::fflush(out) == 0 ? 0 : 1;
     }
     if (argument == "--check") return as2d::check_requests(std::cin, out);
+    if (argument == "--hear") return as2d::hear_requests(std::cin, out);
     if (argument.empty()) return as2d::serve(std::cin, out, false);
     std::ifstream file(argument);
     if (!file) {

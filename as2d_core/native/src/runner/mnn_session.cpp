@@ -78,7 +78,7 @@ void MnnSession::complete(Request& request) {
         set_field(request.document, "drafter.sha256", drafter_folder_->sha256);
         if (request.drafter->name.empty()) set_field(request.document, "drafter.name", drafter_folder_->name);
     }
-    audio_ = read_wav(request.audio);
+    audio_ = read_audio(request.audio);
     set_field(request.document, "audio.sha256", audio_->sha256);
     set_field(request.document, "audio.duration_s", audio_->duration_s);
     if (!request.audio.view_end_s) {

@@ -6,12 +6,12 @@
 #include <optional>
 #include <string>
 
+#include "audio/audio.hpp"
 #include "engines/padded_target.hpp"
 #include "engines/timed.hpp"
 #include "runner/cores.hpp"
 #include "runner/session.hpp"
 #include "runner/threaded_operations.hpp"
-#include "runner/wav.hpp"
 
 namespace as2d {
 
