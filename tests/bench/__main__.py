@@ -21,22 +21,24 @@ from as2d_core.errors import RequestError
 from as2d_core.models.demo_catalog import DRAFTER, LIGHT, TARGET, demo_windows
 from as2d_core.models.window_index import RecordedWindow
 from as2d_core.profiles import Profile
-from as2d_core.protocol import parse
 from as2d_core.records import AudioRef, ModelRef, Request, RunRecord
 from as2d_core.replay.grid import replay_grid
 from as2d_core.replay.trajectories import TrajectorySet, load_corpus
-from as2d_core.runner.coordinator import Coordinator
 from as2d_core.selection import select_budget
 from tests.bench.arms import Arm, Choice, arms, request, rotated
+from tests.bench.devices import Device
 from tests.bench.figures import CHECK_RUNS, figures, render
+from tests.bench.native import measure_native
+from tests.bench.native_figures import render_native
 from tests.bench.pages import measure_pages, render_pages
 from tests.bench.push import measure_push, render_push
 from tests.bench.replay import measure_replay, render_replay
 
 PAIRS = {"runs": (DRAFTER, "demo"), "light": (LIGHT, "demo-light")}
 """Native runs of every method: the drafter, and the trajectories that its settings are chosen on."""
-PARTS = ("replay", "push", "pages", *PAIRS)
-"""Replay; transfers to a virtual phone (Linux only); pages over many stored runs; native runs with each drafter."""
+PARTS = ("replay", "push", "pages", *PAIRS, "native")
+"""Replay; transfers to a virtual phone (Linux only); pages over many stored runs; native runs with each drafter; the
+native runner against the Python runner (with ``--native-runner`` only)."""
 
 SEARCH_WINDOWS = (8, 10, 12, 14, 16, 24)
 """Search windows W among which replay chooses, on development and validation windows,"""
@@ -45,32 +47,6 @@ THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7)
 CHECKED_WINDOWS = 20
 """Windows on which replay is held against native runs."""
 CALIBRATION_WINDOWS = ("clean_06", "far_field_09", "long_00")
-
-
-class Device:
-    """This computer's runner, models resident for the whole bench."""
-
-    def __init__(self) -> None:
-        self._lines: list[str] = []
-        self._coordinator = Coordinator(self._lines.append)
-        self.widths: tuple[int, ...] | None = None
-        self.streams: dict[str, list[str]] = {}
-        """Lines of every run by its id."""
-
-    def run(self, item: Request) -> RunRecord:
-        """Run one request to its end."""
-        self._lines.clear()
-        self._coordinator.run(item)
-        lines = list(self._lines)
-        record = parse(lines)
-        self.streams[record.run_id] = lines
-        for test in record.self_tests:
-            self.widths = test.exact_widths
-        return record
-
-    def close(self) -> None:
-        """Let the models go."""
-        self._coordinator.close()
 
 
 def calibrate(device: Device, windows: dict[str, RecordedWindow], repetitions: int, drafter: Path) -> Profile:
@@ -96,10 +72,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("--json", type=Path, help="keep every figure in this file")
     parser.add_argument("--keep", type=Path, help="keep every run's stream in this folder")
-    parser.add_argument("--windows", type=int, default=60, help="how many of the 60 windows, spread evenly")
+    parser.add_argument("--windows", type=int, help="how many of the windows, spread evenly; default: all")
     parser.add_argument("--repetitions", type=int, default=2, help="measured repetitions of every arm and window")
     parser.add_argument("--part", choices=PARTS, action="append", help="only this part; may be repeated")
+    parser.add_argument("--native-runner", type=Path, help="a native runner that was built with MNN")
     options = parser.parse_args()
+    if "native" in (options.part or ()) and options.native_runner is None:
+        parser.error("--part native needs --native-runner FILE")
     result: dict[str, object] = {}
     good = True
     if "replay" in (options.part or PARTS):
@@ -116,6 +95,11 @@ def main() -> int:
             found = measure_runs(options, *pair)
             good = good and found["different_outputs"] == 0 and found["failed_runs"] == 0
             result[part] = found
+    if options.native_runner is not None and "native" in (options.part or PARTS):
+        found = measure_native(options.native_runner, options.windows or 0, options.repetitions, say)
+        print(render_native(found), end="\n\n")
+        good = good and not found["differences"]
+        result["native"] = found
     if options.json:
         options.json.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return 0 if good else 1
@@ -124,10 +108,11 @@ def main() -> int:
 def measure_runs(options: argparse.Namespace, drafter: Path, corpus_id: str) -> dict[str, Any]:
     """Native runs of every method with one drafter, interleaved, and replay held against them."""
     everything = {w.window_id: w for w in demo_windows() if w.task == "transcribe"}
-    if not 1 <= options.windows <= len(everything) or options.repetitions < 1:
+    count = len(everything) if options.windows is None else options.windows
+    if not 1 <= count <= len(everything) or options.repetitions < 1:
         raise RequestError(f"Choose 1 to {len(everything)} windows and at least one repetition.")
-    step = len(everything) / options.windows
-    windows = [list(everything.values())[int(i * step)] for i in range(options.windows)]
+    step = len(everything) / count
+    windows = [list(everything.values())[int(i * step)] for i in range(count)]
     device = Device()
     try:
         say(f"Drafter {drafter.name}: measuring this computer's costs")
