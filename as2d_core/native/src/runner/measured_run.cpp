@@ -77,8 +77,12 @@ Ending run_measured(Request request, Session& session, const Sensors& sensors, S
         StreamRecorder recorder(writer, cancelled, sensors.any() ? &sensors : nullptr);
         DeviceWaiting waiting;
         Gatekeeper gate(
-            request.gates, [&] { return DeviceState{sensors.read(), sensors.possible(), std::nullopt}; }, waiting,
-            recorder);
+            request.gates,
+            [&] {
+                sensors.refresh();
+                return DeviceState{sensors.read(), sensors.possible(), sensors.screen_on()};
+            },
+            waiting, recorder);
         try {
             const Outcome outcome = decode_on(session, request, recorder, gate);
             ending.status = outcome.status;

@@ -23,7 +23,7 @@ class ScriptedSensors : public Sensors {
 public:
     /// elapsed_s: seconds since the run began; now_ns: the clock of its record.
     ScriptedSensors(SensorScript script, std::function<double()> elapsed_s, std::function<Nanoseconds()> now_ns)
-        : Sensors(""), script_(std::move(script)), elapsed_s_(std::move(elapsed_s)), now_ns_(std::move(now_ns)) {}
+        : Sensors("", ""), script_(std::move(script)), elapsed_s_(std::move(elapsed_s)), now_ns_(std::move(now_ns)) {}
 
     bool any() const override { return true; }
     std::vector<Count> possible() const override { return script_.possible; }

@@ -15,12 +15,6 @@ namespace fs = std::filesystem;
 
 /// Above it a current is in microamperes: no phone draws 20 A. An idle one draws more than 20 mA.
 constexpr double highest_raw_ma = 20'000;
-/// Above it a voltage is in microvolts, below the other one in volts.
-constexpr double low_raw_uv = 100'000;
-constexpr double high_raw_v = 20;
-/// What lies outside is an error code of the sensor.
-constexpr double coldest_c = -60.0;
-constexpr double hottest_c = 150.0;
 constexpr Count most_clocks = 256;
 
 std::vector<std::string> entries_of(const std::string& folder) {
@@ -48,19 +42,10 @@ std::optional<double> scaled(std::optional<double> value, double factor) {
     return value ? std::optional(*value * factor) : std::nullopt;
 }
 
-std::optional<double> plausible_temperature(std::optional<double> celsius) {
-    return celsius && *celsius > coldest_c && *celsius < hottest_c ? celsius : std::nullopt;
-}
-
-std::optional<double> voltage_mv(std::optional<double> raw) {
-    if (!raw || *raw <= 0) return std::nullopt;
-    if (*raw > low_raw_uv) return *raw / 1e3;
-    return *raw < high_raw_v ? *raw * 1e3 : *raw;
-}
-
 }  // namespace
 
-Sensors::Sensors(std::string sysfs) : cpu_(sysfs + "/devices/system/cpu") {
+Sensors::Sensors(std::string sysfs, const std::string& services)
+    : cpu_(sysfs + "/devices/system/cpu"), services_(services) {
     for (Count core = 0; core < most_clocks; ++core) {
         const std::string folder = cpu_ + "/cpu" + std::to_string(core);
         std::error_code error;
@@ -68,6 +53,9 @@ Sensors::Sensors(std::string sysfs) : cpu_(sysfs + "/devices/system/cpu") {
         if (fs::exists(folder + "/cpufreq/scaling_cur_freq", error)) clocks_.push_back(folder + "/cpufreq");
     }
     battery_ = battery_below(sysfs + "/class/power_supply");
+    for (std::string& path : entries_of(sysfs + "/class/power_supply")) {
+        if (path != battery_) supplies_.push_back(std::move(path));
+    }
 }
 
 std::vector<Count> Sensors::possible() const {
@@ -92,18 +80,47 @@ Telemetry Sensors::read() const {
         }
         if (mask != 0) reading.online_mask = mask;
     }
-    if (battery_.empty()) return reading;
-    const auto status = read_small_file(battery_ + "/status");
-    if (status && *status != "Unknown") reading.charging = *status == "Charging" || *status == "Full";
-    reading.battery_temperature_c = plausible_temperature(scaled(read_number(battery_ + "/temp"), 0.1));
-    reading.battery_voltage_mv = voltage_mv(read_number(battery_ + "/voltage_now"));
-    if (const auto raw = read_number(battery_ + "/current_now")) {
+    const ServiceAnswers said = services_.latest();
+    reading.thermal_status = said.thermal_status;
+    read_battery(said.battery, reading);
+    return reading;
+}
+
+void Sensors::read_battery(const BatteryState& asked, Telemetry& reading) const {
+    const auto file = [this](const char* name) {
+        return battery_.empty() ? std::nullopt : read_number(battery_ + name);
+    };
+    const auto or_asked = [](std::optional<double> read, const auto& said) {
+        if (!read && said) read = static_cast<double>(*said);
+        return read;
+    };
+    reading.charging = asked.charging;
+    if (const auto status = battery_.empty() ? std::nullopt : read_small_file(battery_ + "/status")) {
+        reading.charging.reset();
+        if (*status != "Unknown") reading.charging = *status == "Charging" || *status == "Full";
+    }
+    const auto tenths = file("/temp");
+    reading.battery_temperature_c = tenths ? plausible_temperature(*tenths / 10) : asked.temperature_c;
+    reading.battery_voltage_mv = or_asked(normal_voltage_mv(file("/voltage_now")), asked.voltage_mv);
+    if (const auto raw = or_asked(file("/current_now"), asked.current_raw)) {
         const BatteryCurrent current = battery_current(*raw, reading.charging);
         reading.battery_current_ma = current.milliamperes;
         reading.extra.emplace_back("current_raw", *raw);
         reading.extra.emplace_back("current_unit", current.unit);
     }
-    return reading;
+    if (const auto counter = or_asked(file("/charge_counter"), asked.charge_counter_uah)) {
+        reading.extra.emplace_back("charge_counter_uah", *counter);
+    }
+    if (const auto supplied = plugged(asked)) reading.extra.emplace_back("plugged", *supplied);
+    if (asked.frozen) reading.extra.emplace_back("battery_frozen", true);
+}
+
+std::optional<bool> Sensors::plugged(const BatteryState& asked) const {
+    std::optional<bool> supplied;
+    for (const std::string& path : supplies_) {
+        if (const auto online = read_number(path + "/online")) supplied = supplied.value_or(false) || *online != 0;
+    }
+    return supplied ? supplied : asked.plugged;
 }
 
 BatteryCurrent battery_current(double raw, std::optional<bool> charging) {
