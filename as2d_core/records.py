@@ -71,6 +71,8 @@ class Placement:
     backend: str = "cpu"
     task_profile: str | None = None
     """Android's name of the task profile that the runner is to work under; ``None`` = as it is."""
+    drafter_backend: str | None = None
+    """Where the drafter runs when that is not ``backend``, which then is the target's alone."""
 
 
 @dataclass(frozen=True, slots=True)

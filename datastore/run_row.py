@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from as2d_core.accounting import summarise
-from as2d_core.records import RunRecord
+from as2d_core.records import Placement, RunRecord
 from datastore.rows import ascii_json, event_json, kept_json
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -123,7 +123,7 @@ def run_row(record: RunRecord) -> dict[str, Any]:
         "emulated": request.drafter_pace_ms is not None,
         "target_threads": _whole(placement.target_threads),
         "drafter_threads": _whole(placement.drafter_threads),
-        "backend": _text(placement.backend),
+        "backend": _text(_backends(placement)),
         "precision": _text(request.precision),
         "memory": _text(request.memory),
         "repetition": _whole(request.repetition),
@@ -167,6 +167,12 @@ def instant(text: str) -> datetime | None:
 def clean(text: str) -> str:
     """Text any database takes: bytes that were not UTF-8 become the replacement character."""
     return _SURROGATE.sub("\ufffd", text)
+
+
+def _backends(placement: Placement) -> str:
+    """The target's, and the drafter's where that is another one: such runs are not compared as if they were alike."""
+    other = placement.drafter_backend
+    return placement.backend if other in (None, placement.backend) else f"{placement.backend}, drafter {other}"
 
 
 def _text(value: Any) -> str | None:

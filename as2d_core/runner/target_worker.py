@@ -187,7 +187,7 @@ class Session:
         return RemoteSerialDrafter(drafter)
 
     def _load_target(self, job: Job, recorder: PipeRecorder) -> MnnModel:
-        settings = _settings(job, job.placement.target_threads)
+        settings = _settings(job, job.placement.target_threads, job.placement.backend)
         asked, loaded = job.placement.target_cores, self._model
         if loaded is not None and (loaded.info.sha256, loaded.settings, self._asked_cores) == (
             job.target.sha256,
@@ -206,7 +206,7 @@ class Session:
     def _load_drafter(self, job: Job, recorder: PipeRecorder) -> DrafterProcess:
         if job.drafter is None:
             raise RequestError(f"The method {job.request.method} needs a drafter model; name one in the request.")
-        settings = _settings(job, job.placement.drafter_threads)
+        settings = _settings(job, job.placement.drafter_threads, _drafter_backend(job))
         key = (job.drafter.sha256, settings, job.placement.drafter_cores, self._cores)
         if self._drafter is not None and self._drafter.alive and self._drafter_key == key:
             return self._drafter
@@ -261,7 +261,7 @@ class Session:
         asked = job.placement.target_cores
         recorder.add(_engine("target", job.target, model.mnn_version, model.settings, self._cores, asked, widths))
         if drafter is not None and job.drafter is not None:
-            settings = _settings(job, job.placement.drafter_threads)
+            settings = _settings(job, job.placement.drafter_threads, _drafter_backend(job))
             asked = job.placement.drafter_cores
             recorder.add(_engine("drafter", job.drafter, drafter.mnn_version, settings, drafter.cores, asked, (1,)))
 
@@ -297,9 +297,12 @@ class Session:
         return data.decode("utf-8", "replace")
 
 
-def _settings(job: Job, threads: int) -> Settings:
-    request = job.request
-    return Settings(threads, request.precision, request.memory, request.placement.backend)
+def _settings(job: Job, threads: int, backend: str) -> Settings:
+    return Settings(threads, job.request.precision, job.request.memory, backend)
+
+
+def _drafter_backend(job: Job) -> str:
+    return job.placement.drafter_backend or job.placement.backend
 
 
 def _engine(

@@ -145,7 +145,10 @@ def _settings(record: RunRecord) -> str:
     threads = numbers.counted(place.target_threads, "thread")
     parts = [f"{place.backend}, target on {threads}{_cores(place.target_cores)}"]
     if request.drafter is not None:
-        parts.append(f"drafter on {numbers.counted(place.drafter_threads, 'thread')}{_cores(place.drafter_cores)}")
+        where = "" if place.drafter_backend in (None, place.backend) else f"{place.drafter_backend}, "
+        parts.append(
+            f"drafter on {where}{numbers.counted(place.drafter_threads, 'thread')}{_cores(place.drafter_cores)}"
+        )
     if place.task_profile is not None:
         parts.append(f"task profile {place.task_profile}")
     parts += [f"precision {request.precision}", f"memory {request.memory}", f"output cap {request.max_tokens:,}"]

@@ -14,8 +14,8 @@ from as2d_core.errors import AudioError
 from as2d_core.protocol import request_to_json
 from as2d_core.records import AudioRef, ModelRef, Request
 
-FLAC_STREAMS, SOAK_FLAC_STREAMS = 16, 2_000
-DAMAGED, SOAK_DAMAGED = 120, 20_000
+FLAC_STREAMS, SOAK_FLAC_STREAMS = 8, 2_000
+DAMAGED, SOAK_DAMAGED = 80, 20_000
 SPEECH_NOISE = 2e-4
 """Root mean square of what resampling may differ by, as a share of the signal's."""
 

@@ -60,8 +60,13 @@ ModelRef model_from(const Fields& fields) {
 }
 
 Placement placement_from(const Fields& fields) {
-    return {fields.list("target_cores"),     fields.list("drafter_cores"), fields.whole("target_threads"),
-            fields.whole("drafter_threads"), fields.text("backend"),       fields.text_or_none("task_profile")};
+    return {fields.list("target_cores"),
+            fields.list("drafter_cores"),
+            fields.whole("target_threads"),
+            fields.whole("drafter_threads"),
+            fields.text("backend"),
+            fields.text_or_none("task_profile"),
+            fields.text_or_none("drafter_backend")};
 }
 
 Gates gates_from(const Fields& fields) {

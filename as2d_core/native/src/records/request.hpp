@@ -35,6 +35,8 @@ struct Placement {
     Count drafter_threads = 1;
     std::string backend = "cpu";
     std::optional<std::string> task_profile;
+    /// Where the drafter runs when that is not `backend`.
+    std::optional<std::string> drafter_backend;
 };
 
 /// How many of m ready candidates one verification takes; both tables have one entry for each m.

@@ -69,6 +69,7 @@ const Schema& placement_schema() {
         with_default("drafter_threads", FieldType::whole, 1),
         with_default("backend", FieldType::text, "cpu"),
         optional("task_profile", FieldType::text),
+        optional("drafter_backend", FieldType::text),
     }};
     return schema;
 }

@@ -1,4 +1,5 @@
 // as2d-runner: requests as lines of JSON on standard input (or in a file), events on standard output.
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <sys/utsname.h>
@@ -57,7 +58,7 @@ int main(int argc, char** argv) {
         return argument == "--help" ? 0 : 2;
     }
     // Whatever a library prints must not reach the protocol.
-    const int protocol = dup(STDOUT_FILENO);
+    const int protocol = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);  // commands that are asked must not hold it open
     std::FILE* out = protocol < 0 ? nullptr : fdopen(protocol, "w");
     if (out == nullptr || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
         std::fputs("Standard output cannot be used.\n", stderr);

@@ -19,8 +19,8 @@ constexpr std::chrono::seconds prefill_deadline{60};
 constexpr std::chrono::microseconds awake{50'000};
 constexpr Count widest_refresh = 25;
 
-MnnSettings settings_of(const Request& request, Count threads) {
-    return {threads, request.precision, request.memory, request.placement.backend};
+MnnSettings settings_of(const Request& request, Count threads, const std::string& backend) {
+    return {threads, request.precision, request.memory, backend};
 }
 
 bool share_a_core(const std::vector<Count>& a, const std::vector<Count>& b) {
@@ -111,7 +111,9 @@ void MnnSession::prepare(const Request& request, StreamRecorder& recorder) {
 }
 
 void MnnSession::load_target(const Request& request, Recorder& recorder) {
-    const Loaded key{target_folder_->sha256, settings_of(request, request.placement.target_threads), cores_.target};
+    const Placement& placement = request.placement;
+    const Loaded key{target_folder_->sha256, settings_of(request, placement.target_threads, placement.backend),
+                     cores_.target};
     if (model_ != nullptr && target_key_ == key) return;
     // The threads of a loaded model stay where they were started, so that other cores mean another load.
     padded_.reset();
@@ -124,7 +126,9 @@ void MnnSession::load_target(const Request& request, Recorder& recorder) {
 }
 
 void MnnSession::load_drafter(const Request& request, Recorder& recorder) {
-    const Loaded key{drafter_folder_->sha256, settings_of(request, request.placement.drafter_threads), cores_.drafter};
+    const Placement& placement = request.placement;
+    const std::string backend = placement.drafter_backend.value_or(placement.backend);
+    const Loaded key{drafter_folder_->sha256, settings_of(request, placement.drafter_threads, backend), cores_.drafter};
     if (drafter_ && drafter_->key == key) return;
     drop_drafter();
     drafter_.emplace();
