@@ -6,6 +6,8 @@ from typing import Any
 
 from dashboard.cli_output import Answer, command
 from dashboard.services.validation import first_finding, validate_file
+from dashboard.services.workspace import user_folders
+from datastore.files import safe_name
 
 
 def register(commands: Any) -> None:
@@ -13,25 +15,32 @@ def register(commands: Any) -> None:
     parser = command(
         commands,
         "validate",
-        "check a run file",
+        "check a run",
         "as2d validate run.ndjson",
         "Check a run file: every line, the counts and the hash of its end, and the inner rules of a run. "
         "Exit code 0 and the counts for a good file; otherwise 1 and one line, FILE:LINE: what is wrong.",
     )
-    parser.add_argument("file", metavar="FILE", type=Path)
+    parser.add_argument("file", metavar="FILE", type=Path, help="a run file, or the id of a run that is kept here")
     parser.set_defaults(command=validate)
 
 
 def validate(options: argparse.Namespace) -> Answer:
     """Check it."""
-    report = validate_file(options.file)
-    finding = first_finding(options.file, report)
-    document: dict[str, Any] = {"file": options.file, "lines": report.lines, "counts": report.counts}
+    path = _named(options.file)
+    report = validate_file(path)
+    finding = first_finding(path, report)
+    document: dict[str, Any] = {"file": path, "lines": report.lines, "counts": report.counts}
     if report.record is not None:
         document.update(run_id=report.record.run_id, status=report.record.status, tokens=len(report.record.tokens))
     if finding is None:
         counts = ", ".join(f"{count} {kind}" for kind, count in report.counts.items())
-        return Answer(document, f"{options.file}: {report.lines} lines ({counts}), {document['tokens']} tokens")
+        return Answer(document, f"{path}: {report.lines} lines ({counts}), {document['tokens']} tokens")
     document["findings"] = [{"line": line, "sentence": sentence} for line, sentence in report.findings]
     # The finding is the answer, so it goes to standard output and is not said twice.
     return Answer({**document, "error": finding}, finding, 1)
+
+
+def _named(path: Path) -> Path:
+    """The file itself, or the log of the run that has this id."""
+    kept = user_folders().runs / f"{safe_name(str(path))}.ndjson"
+    return kept if not path.exists() and kept.exists() else path

@@ -1,5 +1,6 @@
 """Which runs does the Compare page hold against each other, and how? The query string says it all."""
 
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
 import streamlit as st
@@ -24,6 +25,7 @@ from dashboard.views.run_filters import filters_in_words, group_labels
 from dashboard.views.run_groups import BY, counts, work
 from dashboard.views.run_labels import kind, run_label
 from dashboard.views.theme import METHOD_NAMES, PICTURE_CONFIG
+from datastore.errors import RunNotFoundError
 from datastore.queries import row_as_json
 
 LISTED = 300
@@ -85,12 +87,12 @@ def _by_name(workspace: Workspace) -> list[str]:
     labels = dict(ui_cache_compare.newest_labels(workspace, LISTED))
     for name in ui_state.get("runs").split("\n"):
         if name and name not in labels:
-            with ui.guarded():
+            with suppress(RunNotFoundError):  # the page says on top that it is not here
                 row = get_run(workspace, name)  # an older run, or the beginning of an id
                 labels[name] = run_label(row_as_json(row) | {"created_at": row.created_at})
     return ui_state.several(
         "runs", "Or single runs; the filters then do not count", list(labels), format_func=labels.__getitem__,
-        placeholder="any number", told=True,
+        placeholder="any number", called="Runs",
     )  # fmt: skip
 
 

@@ -99,8 +99,12 @@ def one_of(
     return default if chosen is None else chosen
 
 
-def several(name: str, label: str, options: Sequence[str], *, told: bool = False, **more: Any) -> list[str]:
-    """Any number of ``options`` (``st.multiselect``), kept as one value a line."""
+def several(name: str, label: str, options: Sequence[str], *, called: str = "", **more: Any) -> list[str]:
+    """Any number of ``options`` (``st.multiselect``), kept as one value a line; what is none of them is told.
+
+    Args:
+        called: what is chosen here, where the label does not say it in a word.
+    """
 
     def read(text: str) -> list[str]:
         return [part for part in text.split("\n") if part in options]
@@ -109,8 +113,7 @@ def several(name: str, label: str, options: Sequence[str], *, told: bool = False
         return [part for part in text.split("\n") if part not in options]
 
     key = _seed(name, read, [], None, unknown)
-    if not told:
-        _tell(name, key, label, " and left out")
+    _tell(name, key, called or label, " and is left out")
     return list(st.multiselect(label, options, key=key, on_change=_written, args=(name, key, "\n".join, []), **more))
 
 

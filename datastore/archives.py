@@ -78,9 +78,10 @@ def opened(path: Path, most_bytes: int = MOST_BYTES) -> Iterator[Archive]:
         return
     try:
         archive = zipfile.ZipFile(path)
-    except (OSError, zipfile.BadZipFile) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise ArchiveError(f"{path} is no ZIP archive ({reason}).") from error
+    except OSError as error:
+        raise ArchiveError(f"{path} cannot be read ({error.strerror or error}); check its name and rights.") from error
+    except zipfile.BadZipFile as error:
+        raise ArchiveError(f"{path} is no ZIP archive ({error}).") from error
     with archive:
         yield Archive(path, _names(path, archive), most_bytes, archive)
 

@@ -56,7 +56,7 @@ def hashed(password: str) -> Password:
     """
     if not SHORTEST <= len(password) <= LONGEST:
         raise PasswordError(
-            f"The password has {len(password)} characters; choose one of {SHORTEST} to {LONGEST:,} characters."
+            f"The password is {len(password)} long; choose one of {SHORTEST} to {LONGEST:,} characters."
         )
     salt = secrets.token_bytes(_SALT_BYTES)
     return Password(salt.hex(), _derived(password, salt, _N, _R, _P).hex())

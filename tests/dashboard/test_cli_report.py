@@ -72,6 +72,8 @@ def test_what_is_refused_is_said_and_is_the_exit_code(stored, tmp_path, capsys):
     path.write_bytes(b"no archive")
     assert main(["import", str(path), "--json"]) == 1
     assert "is no ZIP archive" in json.loads(capsys.readouterr().out)["error"]
+    assert main(["import", str(tmp_path / "not_there.json"), "--json"]) == 1
+    assert "cannot be read (No such file" in json.loads(capsys.readouterr().out)["error"]
 
 
 def test_rates_of_other_programs_are_taken_in_by_their_content(stored, tmp_path, capsys):

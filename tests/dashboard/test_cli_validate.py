@@ -36,6 +36,12 @@ def test_as_json_a_whole_record_gives_counts(log, capsys):
     assert (out["status"], out["tokens"], out["counts"]["round"]) == ("eos", 6, 5)
 
 
+def test_a_run_that_is_kept_here_is_found_by_its_id(log, capsys):
+    run_id = json.loads(log.read_text().splitlines()[0])["run_id"]
+    code, said = check(capsys, run_id)
+    assert (code, "6 tokens" in said.out) == (0, True)
+
+
 def test_as_json_a_broken_record_gives_every_finding(log, capsys):
     log.write_bytes(log.read_bytes()[:-10])
     assert main(["validate", str(log), "--json"]) == 1

@@ -58,7 +58,8 @@ def test_a_damaged_store_can_be_made_anew_from_its_logs(data_folder, keep, open_
             {"corpus": "gone"},
             "Recorded windows: the address names 'gone', which is not here; demo is shown.",
         ),
-        ("runs", {"method": "as2d\nas3d"}, "Method: the address names 'as3d', which is not here and left out."),
+        ("runs", {"method": "as2d\nas3d"}, "Method: the address names 'as3d', which is not here and is left out."),
+        ("compare", {"runs": "gone"}, "Runs: the address names 'gone', which is not here and is left out."),
         ("request", {"window": "gone"}, "Window: the address names 'gone', which is not here"),
     ],
 )
