@@ -3,11 +3,14 @@
 It lives as long as the transfer, so that nothing else is started there. It reads its orders from standard input:
 
 - ``hash SUFFIX``: the content of the file (no suffix) or of ``.part``.
-- ``begin START``: make ready; ``.part`` holds START bytes that are as they should be.
+- ``begin START``: ``.part`` holds START bytes that are as they should be.
 - ``come NUMBER START``: ``.part.NUMBER`` is on its way. What comes from the beginning is renamed to ``.part`` at once:
   adbd goes on writing to it, and cannot throw it away any more when the connection breaks. Then one line
   for each time that what has come since is to be hashed, ``end`` as the last, and a line with the hash that is wanted.
-- ``finish SIZE MODE``: ``.part`` is whole, and becomes the file.
+- ``finish``: ``.part`` came in one piece, and becomes the file; ``finish SIZE MODE`` when it did not.
+
+Every program that it starts costs milliseconds on a phone, as a megabyte does: what the shell can do itself, it does.
+It answers in one write each: a second one could wait for an acknowledgement of the first, which takes 40 ms.
 """
 
 import posixpath
@@ -17,7 +20,14 @@ from device_bridge.adb.commands import command, script
 from device_bridge.adb.phone import AdbPhone
 from device_bridge.adb.reasons import is_known, reason_of
 from device_bridge.adb.wire import Deadline
-from device_bridge.errors import CommandFailedError, IntegrityError, PhoneLostError, exit_hint, explain_exit
+from device_bridge.errors import (
+    CommandFailedError,
+    IntegrityError,
+    PhoneLostError,
+    TransferError,
+    exit_hint,
+    explain_exit,
+)
 
 HASH_S = 900.0
 """Longest time for the content of a file on the phone to be hashed."""
@@ -25,12 +35,15 @@ _DAMAGED = 76
 _SIGNALS = 128
 """A larger exit code is that of a shell that a signal has ended."""
 _RECEIVE = r"""
-mkdir -p "$1" || exit 1
+[ -d "$1" ] || mkdir -p "$1" || exit 1
 cd "$1" || exit 1
 [ -d "$2" ] && { echo "is a directory" >&2; exit 1; }
-p=$(cat "$2.part.pid" 2>/dev/null) && grep -q as2d-push "/proc/$p/cmdline" 2>/dev/null && kill -9 "-$p" 2>/dev/null
-size() { if [ -f "$1" ]; then stat -c %s "$1"; else echo -1; fi; }
-have=$(size "$2"); part=$(size "$2.part"); room=$(stat -f -c '%a %S' .) || exit 1
+if [ -f "$2.part.pid" ] && read -r p < "$2.part.pid"; then
+  grep -q as2d-push "/proc/$p/cmdline" 2> /dev/null && kill -9 "-$p" 2> /dev/null
+fi
+have=-1; [ -f "$2" ] && { have=$(stat -c %s "$2") || exit 1; }
+part=-1; [ -f "$2.part" ] && { part=$(stat -c %s "$2.part") || exit 1; }
+room=$(stat -f -c '%a %S' .) || exit 1
 echo "$have $part $room"
 while read -r order a b; do
   case $order in
@@ -38,7 +51,7 @@ while read -r order a b; do
     found=$(sha256sum < "$2$a") || exit $?
     echo "${found%% *}";;
   begin)
-    rm -f "$2.part.0" "$2.part.1"
+    if [ -e "$2.part.0" ] || [ -e "$2.part.1" ]; then rm -f "$2.part.0" "$2.part.1"; fi
     echo $$ > "$2.part.pid" || exit 1
     [ "$a" = 0 ] || truncate -s "$a" "$2.part" || exit 1
     echo ready;;
@@ -53,9 +66,12 @@ while read -r order a b; do
     if [ "$b" != 0 ]; then cat "$2.part.$a" >> "$2.part" || exit 1; fi
     echo joined;;
   finish)
-    have=$(stat -c %s "$2.part") || exit 1
-    [ "$have" = "$a" ] || { echo "only $have bytes of $a were written" >&2; exit 1; }
-    chmod "$b" "$2.part" && mv -f "$2.part" "$2" || exit 1
+    if [ -n "$a" ]; then
+      have=$(stat -c %s "$2.part") || exit 1
+      [ "$have" = "$a" ] || { echo "only $have bytes of $a were written" >&2; exit 1; }
+      chmod "$b" "$2.part" || exit 1
+    fi
+    mv -f "$2.part" "$2" || exit 1
     rm -f "$2.part.0" "$2.part.1" "$2.part.pid"
     echo finished;;
   esac
@@ -84,6 +100,7 @@ class Receiver:
         self._phone, self._remote, self._idle_s = phone, remote, idle_s
         text = script(_RECEIVE, *split(remote), name="as2d-push")
         self._heard, self._said = bytearray(), bytearray()
+        self._coming: tuple[int, int] | None = None
         self._shell = phone.open_shell(command(["sh", "-c", text]))
         try:
             have, part, blocks, block = self._line(idle_s).split()
@@ -113,17 +130,22 @@ class Receiver:
         self._tell(f"begin {start}")
         self._line(self._idle_s)
 
-    def come(self, number: int, start: int) -> None:
-        """``.part.NUMBER`` is on its way, and belongs at ``start``."""
-        self._tell(f"come {number} {start}")
-
-    def more(self) -> None:
-        """More of it has been sent, which can be hashed by now."""
+    def more(self, number: int, start: int) -> None:
+        """More of ``.part.NUMBER``, which belongs at ``start``, has been sent, and can be hashed by now."""
+        self._come(number, start)
         self._tell("more")
 
-    def arrived(self, sha256: str) -> None:
+    def arrived(self, number: int, start: int, sha256: str) -> None:
         """All of it is there; ``joined`` waits until it is checked and in its place."""
+        self._come(number, start)
         self._tell(f"end\n{sha256}")
+        self._coming = None
+
+    def _come(self, number: int, start: int) -> None:
+        """Once for each: not before something was sent, so that nobody there waits for a file that is not made yet."""
+        if self._coming != (number, start):
+            self._tell(f"come {number} {start}")
+            self._coming = number, start
 
     def joined(self) -> None:
         """Wait until what arrived has been checked and joined.
@@ -135,17 +157,27 @@ class Receiver:
         try:
             self._line(HASH_S)
         except CommandFailedError as error:
-            # A shell's own words may be vague; writing once more tells the reason, before the rest is removed.
-            why = forget(self._phone, self._remote)
-            raise reason_of(self._remote, why if is_known(why) else error.said, error.code) from error
+            raise self._refused(error) from error
 
-    def finish(self, size: int, *, executable: bool) -> None:
-        """Make it the file; it must have ``size`` bytes."""
-        self._tell(f"finish {size} {'755' if executable else '644'}")
+    def finish(self, joined_bytes: int | None, mode: int) -> None:
+        """Make it the file. One that was joined must have so many bytes; ``None`` for one that came in one piece."""
+        self._tell("finish" if joined_bytes is None else f"finish {joined_bytes} {mode:o}")
         self._line(self._idle_s)
 
     def _tell(self, order: str) -> None:
-        self._shell.say(f"{order}\n".encode(), Deadline(self._idle_s, f"Phone {self._phone.serial}"))
+        try:
+            self._shell.say(f"{order}\n".encode(), Deadline(self._idle_s, f"Phone {self._phone.serial}"))
+        except PhoneLostError:
+            try:
+                self._line(self._idle_s)  # a shell that has ended may have said why
+            except CommandFailedError as error:
+                raise self._refused(error) from error
+            raise
+
+    def _refused(self, error: CommandFailedError) -> TransferError:
+        """A shell's own words may be vague; writing once more tells the reason, before the rest is removed."""
+        why = forget(self._phone, self._remote)
+        return reason_of(self._remote, why if is_known(why) else error.said, error.code)
 
     def _line(self, timeout_s: float) -> str:
         if b"\n" not in self._heard:

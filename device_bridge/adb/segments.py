@@ -9,6 +9,7 @@ comes in segments; each is appended once it has been checked.
 import hashlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,7 @@ def send_rest(
     size: int,
     told: Callable[[int], None],
     idle_s: float,
+    mode: int,
     sha256: str | None = None,
 ) -> None:
     """Bring the bytes from ``start`` on to ``.part`` on the phone; their content is compared.
@@ -52,6 +54,7 @@ def send_rest(
         start: what is in ``.part`` already, and has been compared.
         told: told the bytes that have crossed in this call; what it raises ends everything.
         idle_s: longest time in which nothing moves.
+        mode: of the file, if it comes in one piece.
         sha256: of the whole file, where it is known; otherwise it is computed on the way.
 
     Raises:
@@ -66,16 +69,15 @@ def send_rest(
         for turn, offset in enumerate(range(start, max(size, 1), step)):
             length, number = min(step, size - offset), turn % 2
             digest, known = hashlib.sha256(), sha256 if length == size else None
-            receiver.come(number, offset)
             pieces = _pieces(local, offset, length)
             if known is None:
                 pieces = _hashed_meanwhile(pieces, digest, hashes)
-            crossed = _crossed(offset - start, length, told, receiver.more)
-            reason = send_piece(wire, f"{remote}.part.{number}", 0o600, pieces, idle_s, crossed)
+            crossed = _crossed(offset - start, length, told, partial(receiver.more, number, offset))
+            reason = send_piece(wire, f"{remote}.part.{number}", mode, pieces, idle_s, crossed)
             if reason is not None:
                 forget(phone, remote)
                 raise reason_of(remote, reason, 1)
-            receiver.arrived(known or digest.hexdigest())
+            receiver.arrived(number, offset, known or digest.hexdigest())
             if unjoined:
                 receiver.joined()
             unjoined = 1
@@ -128,7 +130,7 @@ def _crossed(done: int, length: int, told: Callable[[int], None], more: Callable
     def following(sent: int) -> int:
         return sent + min(_LARGEST_STEP_BYTES, max(_SMALLEST_STEP_BYTES, (length - sent) // 4))
 
-    step = following(0)
+    step = _SMALLEST_STEP_BYTES  # from then on it lies where a break does not reach it
 
     def crossed(sent: int) -> None:
         nonlocal step

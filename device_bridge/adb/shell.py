@@ -69,6 +69,7 @@ class Shell:
                 raise lost(str(error.strerror or error)) from None
             if not data:
                 raise lost("no exit code came")
+            self._wire.acknowledge()
             self._buffer += data
 
     def say(self, data: bytes, deadline: Deadline) -> None:
@@ -128,6 +129,7 @@ class Shell:
                 data = sock.recv(_READ)
                 if not data:
                     raise lost("no exit code came")
+                self._wire.acknowledge()
                 self._buffer += data
             if events & selectors.EVENT_WRITE:
                 pending = pending[sock.send(pending) :]

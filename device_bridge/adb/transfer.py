@@ -96,6 +96,7 @@ def push_file(
     """
     check_remote(remote)
     stopped = cancel or threading.Event()
+    mode = 0o755 if executable else 0o644
     crossed: list[int] = []  # bytes, one entry for each time the sending began
 
     def send(receiver: Receiver, start: int, size: int) -> None:
@@ -107,7 +108,7 @@ def push_file(
             crossed[-1] = done
             progress(start + done, size)
 
-        send_rest(phone, receiver, local, remote, start, size, told, idle_s, sha256)
+        send_rest(phone, receiver, local, remote, start, size, told, idle_s, mode, sha256)
 
     def attempt() -> Pushed:
         size = _size_here(local)
@@ -130,7 +131,7 @@ def push_file(
                         start = 0  # what had been left there is not of this file
                     receiver.begin(start)
                     send(receiver, start, size)
-                    receiver.finish(size, executable=executable)
+                    receiver.finish(size if start else None, mode)
         _allow(phone, remote, executable=executable)
         return Pushed(remote, size, sum(crossed), start)
 

@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +90,9 @@ def _link(phone: VirtualPhone, local: Path) -> dict[str, float]:
 
 def _cpu_s() -> float:
     """Processor seconds of this process, of what it has started, and of what those have started and seen end."""
-    processes = [psutil.Process(), *psutil.Process().children(recursive=True)]
-    times = [process.cpu_times() for process in processes]
-    return sum(t.user + t.system + t.children_user + t.children_system for t in times)
+    spent = 0.0
+    for process in [psutil.Process(), *psutil.Process().children(recursive=True)]:
+        with suppress(psutil.NoSuchProcess):  # one that ends just now is counted with its parent
+            times = process.cpu_times()
+            spent += times.user + times.system + times.children_user + times.children_system
+    return spent
