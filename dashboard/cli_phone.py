@@ -20,7 +20,7 @@ from device_bridge.adb import configured_servers
 from device_bridge.errors import DeviceError
 from device_bridge.setup.checks import Check, State
 from device_bridge.setup.doctor import doctor
-from device_bridge.setup.readiness import from_error, server_check
+from device_bridge.setup.readiness import from_error, not_tried, server_check
 
 MARKS = {State.OK: "✓", State.WRONG: "✗", State.NOT_TRIED: "·"}
 
@@ -106,9 +106,10 @@ def phone_doctor(options: argparse.Namespace) -> Answer:
     except ModelError as error:
         say(from_error("model", error, "Model"))
     except DeviceError as error:
-        for server in configured_servers():
-            say(server_check(server))
-        say(from_error("phone", error, "Phone"))
+        servers = [server_check(server) for server in configured_servers()]
+        for check in servers:
+            say(check)
+        say(from_error("phone", error) if any(check.ok for check in servers) else not_tried("phone"))
     wrong = [check for check in checks if not check.ok]
     document: dict[str, Any] = {"phone": serial, "checks": checks}
     if wrong:

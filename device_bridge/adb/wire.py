@@ -77,7 +77,15 @@ class Wire:
         try:
             self.socket = socket.create_connection((host, port), deadline.left_s())
         except TimeoutError:
-            raise deadline.passed() from None
+            raise CommandTimeoutError(
+                f"The adb server at {host}:{port} did not answer in time.",
+                "Check that its computer is on, and that no firewall stands between.",
+            ) from None
+        except socket.gaierror:
+            raise AdbServerDownError(
+                f"There is no computer {host}, which should have an adb server at port {port}.",
+                "Check the name in AS2D_ADB_SERVERS.",
+            ) from None
         except OSError as error:
             raise AdbServerDownError(
                 f"No adb server answers at {host}:{port} ({error.strerror or error}).", _start_hint(host, port)
