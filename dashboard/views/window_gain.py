@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from dashboard.views import numbers
 from dashboard.views.text import label
-from dashboard.views.theme import SMALL_PX, Theme, axis, base_layout, caption, empty_layout
+from dashboard.views.theme import SMALL_PX, Theme, as_it_is, axis, base_layout, caption, empty_layout
 from dashboard.views.window_set import Floats, Timed, WindowSet
 
 RANK = "rank"
@@ -112,8 +112,8 @@ def gain_figure(info: GainInfo, theme: Theme) -> go.Figure:
                 y=info.gain[at],
                 mode="markers",
                 marker={"size": 7, "color": theme.role(role), "symbol": symbol, "opacity": 0.75},
-                customdata=[[info.windows[i]] for i in at],
-                hovertext=[_hover(info, i) for i in at],
+                customdata=as_it_is([[info.windows[i]] for i in at]),
+                hovertext=as_it_is([_hover(info, i) for i in at]),
                 hoverinfo="text",
                 selected={"marker": {"opacity": 0.75}},
                 unselected={"marker": {"opacity": 0.75}},
@@ -128,22 +128,20 @@ def gain_figure(info: GainInfo, theme: Theme) -> go.Figure:
             )
         )
     title = AXES[info.by]
-    figure.update_layout(
-        {
-            **base_layout(theme),
-            "height": 400,
-            "margin": {"l": 70, "r": 78, "t": 44, "b": 54},
-            "xaxis": axis(theme, title, tickformat=",~f", rangemode="tozero" if info.by != RANK else "normal"),
-            "yaxis": axis(theme, "TPS against target-only (%)", tickformat=",~f"),
-            "shapes": [
-                {
-                    "type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": 0, "y1": 0, "layer": "below",
-                    "line": {"width": 1.5, "color": theme.methods["target-only"]},
-                }
-            ],
-            "annotations": _annotations(info, theme),
-        }
-    )  # fmt: skip
+    figure.layout = {
+        **base_layout(theme),
+        "height": 400,
+        "margin": {"l": 70, "r": 78, "t": 44, "b": 54},
+        "xaxis": axis(theme, title, tickformat=",~f", rangemode="tozero" if info.by != RANK else "normal"),
+        "yaxis": axis(theme, "TPS against target-only (%)", tickformat=",~f"),
+        "shapes": [
+            {
+                "type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": 0, "y1": 0, "layer": "below",
+                "line": {"width": 1.5, "color": theme.methods["target-only"]},
+            }
+        ],
+        "annotations": _annotations(info, theme),
+    }  # fmt: skip
     return figure
 
 

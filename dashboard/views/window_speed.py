@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from dashboard.views import numbers
 from dashboard.views.text import label
-from dashboard.views.theme import Theme, axis, base_layout, caption, empty_layout
+from dashboard.views.theme import Theme, as_it_is, axis, base_layout, caption, empty_layout
 from dashboard.views.window_set import Floats, Timed, WindowSet
 
 MOST_CURVES = 9
@@ -90,6 +90,7 @@ def speed_figure(info: SpeedInfo, theme: Theme) -> go.Figure:
         n = len(curve.tps)
         at = np.arange(n) if n <= MOST_POINTS else np.unique(np.linspace(0, n - 1, MOST_POINTS).round().astype(int))
         share = curve.share[at]
+        named, counted = label(curve.name), numbers.counted(n, "window")
         thick = 2.5 if curve.method == "as2d" else 1.7
         colour = theme.role("reference") if curve.method == "oracle" else theme.method(curve.method)
         figure.add_trace(
@@ -101,33 +102,33 @@ def speed_figure(info: SpeedInfo, theme: Theme) -> go.Figure:
                 mode="lines+markers" if n <= 40 else "lines",
                 marker={"size": 4, "color": colour},
                 line={"shape": "hv", "width": thick, "color": colour, "dash": curve.dash},
-                customdata=[[curve.windows[i]] for i in at.tolist()],
-                hovertext=[
-                    f"<b>{label(curve.name)}</b><br>{label(curve.windows[i])}: {numbers.tps(float(curve.tps[i]))}<br>"
-                    f"{numbers.share(float(part))} of {numbers.counted(n, 'window')} no faster"
-                    for i, part in zip(at.tolist(), share.tolist(), strict=True)
-                ],
+                customdata=as_it_is([[curve.windows[i]] for i in at.tolist()]),
+                hovertext=as_it_is(
+                    [
+                        f"<b>{named}</b><br>{label(curve.windows[i])}: {numbers.tps(float(curve.tps[i]))}<br>"
+                        f"{numbers.share(float(part))} of {counted} no faster"
+                        for i, part in zip(at.tolist(), share.tolist(), strict=True)
+                    ]
+                ),
                 hoverinfo="text",
                 selected={"marker": {"opacity": 1}},
                 unselected={"marker": {"opacity": 1}},
             )
         )
     rows = -(-len(info.curves) // 2)
-    figure.update_layout(
-        {
-            **base_layout(theme),
-            "height": 360 + 20 * rows,
-            "margin": {"l": 64, "r": 24, "t": 44, "b": 62 + 20 * rows},
-            "showlegend": True,
-            "legend": {
-                "orientation": "h", "y": -0.22, "yanchor": "top", "x": 0, "font": {"size": 12},
-                "entrywidth": 0.5, "entrywidthmode": "fraction", "itemclick": "toggle",
-            },
-            "xaxis": axis(theme, "TPS of a window (tok/s)", rangemode="tozero", tickformat=",~f"),
-            "yaxis": axis(theme, "windows (%)", range=[0, 102], ticksuffix="", fixedrange=True),
-            "annotations": [_about(theme, info.about)] if info.about else [],
-        }
-    )  # fmt: skip
+    figure.layout = {
+        **base_layout(theme),
+        "height": 360 + 20 * rows,
+        "margin": {"l": 64, "r": 24, "t": 44, "b": 62 + 20 * rows},
+        "showlegend": True,
+        "legend": {
+            "orientation": "h", "y": -0.22, "yanchor": "top", "x": 0, "font": {"size": 12},
+            "entrywidth": 0.5, "entrywidthmode": "fraction", "itemclick": "toggle",
+        },
+        "xaxis": axis(theme, "TPS of a window (tok/s)", rangemode="tozero", tickformat=",~f"),
+        "yaxis": axis(theme, "windows (%)", range=[0, 102], ticksuffix="", fixedrange=True),
+        "annotations": [_about(theme, info.about)] if info.about else [],
+    }  # fmt: skip
     return figure
 
 
