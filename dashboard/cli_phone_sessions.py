@@ -5,8 +5,9 @@ from typing import Any
 
 from dashboard.cli_output import Answer, command, table
 from dashboard.services.phone_watch import IDENTITIES
-from dashboard.services.phones import phone_of
-from device_bridge.adb import AdbPhone, configured_servers, pick_phone
+from dashboard.services.phones import forget_left_jobs, phone_of
+from dashboard.services.workspace import incoming_folder, user_folders
+from device_bridge.adb import AdbPhone, KnownPhone, configured_servers, pick_phone
 from device_bridge.errors import DeviceError
 from device_bridge.sessions import FoundSession, end_session, find_sessions
 
@@ -31,7 +32,7 @@ def register(actions: Any) -> None:
 
 def phone_sessions(options: argparse.Namespace) -> Answer:
     """What lies there, and what of it is at work."""
-    _, found = _found(options.phone)
+    _, _, found = _found(options.phone)
     if not found:
         return Answer({"sessions": []}, "No runner is on the phone.")
     rows = [(s.id, _state(s), f"{s.size_bytes / 1e6:.1f} MB", s.about.get("host", "n/a")) for s in found]
@@ -40,7 +41,7 @@ def phone_sessions(options: argparse.Namespace) -> Answer:
 
 def phone_cancel(options: argparse.Namespace) -> Answer:
     """End them."""
-    phone, found = _found(options.phone)
+    entry, phone, found = _found(options.phone)
     ids = [session.id for session in found]
     if options.session and options.session not in ids:
         others = f"There are: {', '.join(ids)}." if ids else "No runner is there."
@@ -48,17 +49,21 @@ def phone_cancel(options: argparse.Namespace) -> Answer:
     ended = [options.session] if options.session else ids
     for session_id in ended:
         end_session(phone, session_id)
-    text = f"Ended: {', '.join(ended)}." if ended else "No runner is on the phone."
-    return Answer({"ended": ended}, text)
+    # Who ends what runs there does not want a later command to begin it anew.
+    jobs = forget_left_jobs(incoming_folder(user_folders()), entry.id)
+    lines = [f"Ended: {', '.join(ended)}." if ended else "No runner is on the phone."]
+    lines += [f"The job {title!r}, left running there, is not gone on with." for title in jobs]
+    return Answer({"ended": ended, "jobs": jobs}, "\n".join(lines))
 
 
 def _add_phone(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--phone", metavar="PHONE", help="id, serial or model; not needed when there is only one")
 
 
-def _found(wanted: str | None) -> tuple[AdbPhone, list[FoundSession]]:
-    phone = phone_of(pick_phone(configured_servers(), wanted, IDENTITIES))
-    return phone, find_sessions(phone)
+def _found(wanted: str | None) -> tuple[KnownPhone, AdbPhone, list[FoundSession]]:
+    entry = pick_phone(configured_servers(), wanted, IDENTITIES)
+    phone = phone_of(entry)
+    return entry, phone, find_sessions(phone)
 
 
 def _state(session: FoundSession) -> str:

@@ -11,6 +11,7 @@ from dashboard.services.settings import read_settings
 from datastore.locations import Folders
 from device_bridge.adb import AdbPhone, KnownPhone, Route, configured_servers, list_phones, pick_phone
 from device_bridge.errors import DeviceError, SetUpRunningError
+from device_bridge.ledger import Ledger
 from device_bridge.setup.checks import Check, Readiness
 from device_bridge.setup.chosen import chosen_runner
 from device_bridge.setup.cleaning import Removed, clean
@@ -138,6 +139,15 @@ def clean_phone(folders: Folders, entry: KnownPhone, *, everything: bool = False
     native = chosen_runner(phone)
     keep = [wanted.runtime_folder, wanted.core_folder, *wanted.model_folders, native and native.folder]
     return clean(phone, [folder for folder in keep if folder])
+
+
+def forget_left_jobs(incoming: Path, phone_id: str) -> list[str]:
+    """What was left running on a phone is not gone on with by a later program; returns the titles of these jobs."""
+    ledger = Ledger(incoming)
+    left = [job for job in ledger.read()[0] if job.device_id == phone_id]
+    for job in left:
+        ledger.remove(job.job_id)
+    return [job.title for job in left]
 
 
 def phones_now() -> tuple[KnownPhone, ...]:

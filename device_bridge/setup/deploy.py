@@ -21,7 +21,7 @@ COMPLETE = ".complete"
 """In a folder whose files are all there and checked; holds a line of JSON about it."""
 UNPACK_S, HASH_S = 300.0, 600.0
 Say = Callable[[str], None]
-_HASHES = 'cd "$1" && find . -type f ! -name "*.pyc" ! -name .complete -exec sha256sum {} +'
+_HASHES = 'cd "$1" && find . -type f ! -path "*/__pycache__/*" ! -name .complete -exec sha256sum {} +'
 _UNPACK = r"""
 rm -rf "$1.new" && mkdir -p "$1.new" && cd "$1.new" && tar -xzf "$2"
 """

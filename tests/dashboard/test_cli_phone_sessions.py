@@ -6,8 +6,12 @@ import sys
 
 import pytest
 
+from as2d_core.records import AudioRef, ModelRef, Request
 from dashboard.cli import main
+from dashboard.services.phone_watch import IDENTITIES
+from dashboard.services.workspace import incoming_folder, user_folders
 from device_bridge.adb import pick_phone
+from device_bridge.ledger import Ledger, LeftJob
 from device_bridge.sessions import RunnerCommand, Session
 
 
@@ -22,7 +26,10 @@ def run(capsys, *arguments):
     return code, json.loads(capsys.readouterr().out)
 
 
-def test_runners_on_a_phone_are_listed_and_ended(phone, capsys):
+def test_runners_on_a_phone_are_listed_and_ended_and_nobody_goes_on_with_their_jobs(
+    phone, capsys, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("AS2D_STORE", str(tmp_path))
     Session(phone.phone, "stranger").start(RunnerCommand(["sleep", "60"]), {"host": "elsewhere"})
     code, listed = run(capsys, "phone", "sessions", "--phone", phone.serial)
     assert code == 0
@@ -30,7 +37,11 @@ def test_runners_on_a_phone_are_listed_and_ended(phone, capsys):
     assert (session["id"], session["alive"], session["busy"]) == ("stranger", True, False)
     code, answer = run(capsys, "phone", "cancel", "nobody", "--phone", phone.serial)
     assert (code, "There are: stranger" in answer["error"]) == (1, True)
-    assert run(capsys, "phone", "cancel", "--phone", phone.serial) == (0, {"ended": ["stranger"]})
+    folders, request = user_folders(), Request("r1", "target-only", ModelRef("/data/t"), AudioRef("/data/a.wav"))
+    for job_id, device_id in (("j1", pick_phone([phone.server], phone.serial, IDENTITIES).id), ("j2", "another phone")):
+        Ledger(incoming_folder(folders)).write(LeftJob(job_id, device_id, f"job {job_id}", (request,)))
+    assert run(capsys, "phone", "cancel", "--phone", phone.serial) == (0, {"ended": ["stranger"], "jobs": ["job j1"]})
+    assert [job.job_id for job in Ledger(incoming_folder(folders)).read()[0]] == ["j2"]
     assert run(capsys, "phone", "sessions", "--phone", phone.serial) == (0, {"sessions": []})
 
 
