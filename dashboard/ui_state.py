@@ -46,13 +46,17 @@ def get(name: str, default: str = "") -> str:
 
 
 def put(**values: object) -> None:
-    """Change values of the query string; ``None`` and empty text take one out."""
-    for name, value in values.items():
-        if value is None or value == "":
-            st.query_params.pop(name, None)
-        else:
-            st.query_params[name] = str(value)
-    st.session_state.setdefault(_KEPT, {})[st.session_state.get(_PAGE, "")] = st.query_params.to_dict()
+    """Change values of the query string; ``None`` and empty text take one out.
+
+    All at once: each change that reaches the browser is one step of its back button.
+    """
+    before = st.query_params.to_dict()
+    out = {name for name, value in values.items() if value is None or value == ""}
+    after = {name: value for name, value in before.items() if name not in out}
+    after |= {name: str(value) for name, value in values.items() if name not in out}
+    if after != before:
+        st.query_params.from_dict(after)
+    st.session_state.setdefault(_KEPT, {})[st.session_state.get(_PAGE, "")] = after
 
 
 def whole(name: str) -> int | None:
@@ -180,8 +184,8 @@ def _tell(name: str, key: str, label: str, instead: str) -> None:
 def _written(name: str, key: str, write: Callable[[Any], str], default: Any) -> None:
     """A widget was changed: say so in the query string."""
     value = st.session_state[key]
-    put(page=None)  # whatever is asked for anew begins on its first page
-    put(**{name: None if value is None or value == default else write(value)})
+    # Whatever is asked for anew begins on its first page.
+    put(**{"page": None, name: None if value is None or value == default else write(value)})
     st.session_state[f"{key}:seen"] = st.query_params.get(name)
     st.session_state[f"{key}:unknown"] = []
 

@@ -77,7 +77,7 @@ class AccountInfo:
             return self.empty
         gain = self.target_speedup
         if gain is None:
-            said = "the target has not worked yet."
+            said = "the target has not worked."
         elif gain < 1.005:
             said = "nothing but the target's own work is left in T; only a cheaper or rarer target call helps."
         else:
@@ -88,7 +88,7 @@ class AccountInfo:
     def bound_sentence(self) -> str:
         """What could be gained by overlapping the same work perfectly: T / (max(D, V) + H)."""
         gain = self.bound_speedup
-        if gain is None:
+        if gain is None or self.verify_ms == 0:
             return ""
         bound = f"No schedule of this work is faster than max(D, V) + H = {numbers.whole_ms(self.bound_ms)}"
         return (

@@ -34,6 +34,12 @@ def test_parts_are_those_of_the_run_s_own_account(method):
     assert lengths.get("O", 0) == info.overlap_ms
 
 
+def test_where_the_target_did_nothing_no_bound_is_claimed_to_be_reached():
+    info = account_info(run_of([("drafter", "draft", 0, 28)], 28))
+    assert "the target has not worked" in info.sentence.lower()
+    assert info.bound_sentence == ""
+
+
 def test_the_rows_share_exactly_the_time_where_both_work():
     info = account_info(OVERLAPPED)
     parts = {p.name: (p.start_ms, p.start_ms + p.length_ms) for p in info.parts}
