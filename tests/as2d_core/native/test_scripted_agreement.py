@@ -1,6 +1,7 @@
 """The native runner takes the decisions of the Python methods: the same lines, to the last byte."""
 
 import json
+from functools import lru_cache
 from itertools import islice
 
 import pytest
@@ -12,6 +13,7 @@ from as2d_core.validation import check_record
 CASES = 800
 SOAK_CASES = 40_000
 BATCH = 400
+case_of = lru_cache(CASES)(make_case)  # two tests ask for the same ones
 
 
 def streams(output):
@@ -44,7 +46,7 @@ def differing(case, native):
 def compare(native_runner, seeds):
     seeds = iter(seeds)
     compared = refused = 0
-    while batch := [make_case(seed) for seed in islice(seeds, BATCH)]:
+    while batch := [case_of(seed) for seed in islice(seeds, BATCH)]:
         answers = streams(native_runner.run([as_line(case.request) for case in batch]))
         assert len(answers) == len(batch)
         for case, native in zip(batch, answers, strict=True):
@@ -74,7 +76,7 @@ def test_native_records_keep_the_rules_of_the_validator(native_runner, method):
 
 def test_the_cases_reach_every_reason_for_a_width_and_every_alignment_rule():
     reasons, moves, statuses = set(), set(), set()
-    for case in map(make_case, range(CASES)):
+    for case in map(case_of, range(CASES)):
         for line in case.lines or ():
             event = json.loads(line)
             if event["kind"] == "round":
