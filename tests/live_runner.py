@@ -19,7 +19,7 @@ from as2d_core.protocol import parse, request_to_json
 from as2d_core.records import AudioRef, ModelRef, Request
 
 ROOT = Path(__file__).parents[1]
-LINE_DEADLINE_S = 60.0
+LINE_DEADLINE_S = 120.0
 
 
 def demo_request(run_id, method="target-only", window="clean_00", exact_widths=None, **fields) -> Request:
@@ -108,10 +108,10 @@ class LiveRunner:
                     found.append(process)
         return found
 
-    def target_pid(self, deadline_s: float = 10.0) -> int:
+    def target_pid(self, deadline_s: float = 60.0) -> int:
         return self._child_of(self.pid, deadline_s)
 
-    def drafter_pid(self, deadline_s: float = 10.0) -> int:
+    def drafter_pid(self, deadline_s: float = 60.0) -> int:
         return self._child_of(self.target_pid(deadline_s), deadline_s)
 
     def signal(self, number: int) -> None:
@@ -120,7 +120,7 @@ class LiveRunner:
     def close_stdin(self) -> None:
         self._child.stdin.close()
 
-    def wait(self, timeout_s: float = 20.0) -> int:
+    def wait(self, timeout_s: float = 60.0) -> int:
         """Wait for its end; returns the exit code."""
         return self._child.wait(timeout_s)
 

@@ -73,7 +73,7 @@ def test_readers_beside_a_producer_never_see_a_token_lost_moved_or_changed():
     wrong = []
 
     def read():
-        start.wait(10)
+        start.wait(60)
         before = 0
         while True:
             last = done.is_set()
@@ -93,7 +93,7 @@ def test_readers_beside_a_producer_never_see_a_token_lost_moved_or_changed():
     threads = [threading.Thread(target=read) for _ in range(readers)]
     for thread in threads:
         thread.start()
-    start.wait(10)
+    start.wait(60)
     for offset in range(0, total, 8):
         tokens = tuple(range(offset, offset + 8))
         buffer.publish(Publication("source", offset, tokens, tuple(0.1 if t % 3 == 0 else 0.9 for t in tokens), 0))

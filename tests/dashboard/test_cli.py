@@ -171,7 +171,7 @@ def test_an_interrupt_cancels_the_run_and_keeps_it(data_folder, tmp_path):
                 assert line
             time.sleep(0.1)
             program.send_signal(signal.SIGINT)
-            out, _ = program.communicate(timeout=20)
+            out, _ = program.communicate(timeout=120)
         finally:
             program.kill()
     document = json.loads(out)

@@ -12,7 +12,7 @@ from dashboard.services.running import start_run
 @pytest.fixture
 def log(workspace, tmp_path):
     job = start_run(workspace, RunForm(window_id="clean_00", instruction="ok 5"), with_reference=False)
-    assert job.wait(20)
+    assert job.wait(120)
     path = tmp_path / "run.ndjson"
     path.write_bytes(next(workspace.folders.runs.glob("*.ndjson")).read_bytes())
     return path

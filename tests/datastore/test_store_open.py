@@ -45,7 +45,7 @@ def finish(process):
     process.stdin.close()
     process.stdout.read()
     process.stdout.close()
-    assert process.wait(30) == 0
+    assert process.wait(120) == 0
 
 
 def test_another_process_is_named_with_its_pid_and_command_line(folder):
@@ -211,7 +211,7 @@ def test_a_question_that_takes_too_long_is_interrupted_and_others_go_on(store):
     begun = time.monotonic()
     with pytest.raises(StoreBusyError, match=r"no answer after 0\.3 s"):
         store.read(SLOW, timeout_s=0.3)
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 60
     assert store.read("SELECT 1") == [(1,)]
 
 
@@ -220,21 +220,21 @@ def test_a_write_that_gets_no_turn_changes_nothing(store):
 
     def occupy(cursor):
         begun.set()
-        hold.wait(20)
+        hold.wait(120)
 
     def forbidden(cursor):
         cursor.execute("INSERT INTO tags VALUES ('x', 'y')")
 
     thread = threading.Thread(target=store.write, args=(occupy,), daemon=True)
     thread.start()
-    assert begun.wait(10)
+    assert begun.wait(60)
     try:
         with pytest.raises(StoreBusyError, match="nothing was changed") as told:
             store.write(forbidden, timeout_s=0.1)
         assert not told.value.begun
     finally:
         hold.set()
-        thread.join(20)
+        thread.join(60)
     assert store.read("SELECT count(*) FROM tags") == [(0,)]
 
 
@@ -242,11 +242,11 @@ def test_a_write_that_outlives_its_callers_patience_is_still_done(store):
     hold = threading.Event()
 
     def slow(cursor):
-        hold.wait(20)
+        hold.wait(120)
         cursor.execute("INSERT INTO tags VALUES ('x', 'y')")
 
     with pytest.raises(StoreBusyError, match="goes on") as told:
-        store.write(slow, timeout_s=0.1)
+        store.write(slow, timeout_s=0.5)
     assert told.value.begun
     hold.set()
     assert store.write(lambda cursor: cursor.execute("SELECT count(*) FROM tags").fetchall()) == [(1,)]
@@ -277,7 +277,7 @@ def test_closing_interrupts_a_question_that_is_still_running(folder):
     thread.start()
     time.sleep(0.3)
     store.close()
-    thread.join(20)
+    thread.join(60)
     assert len(told) == 1
 
 

@@ -56,7 +56,7 @@ def make_manager(tmp_path):
     for manager in made:
         for job in manager.jobs():
             job.cancel()
-            job.wait(20)
+            job.wait(60)
         manager.close()
 
 
@@ -76,7 +76,7 @@ def finish(job, timeout_s=60):
     return job
 
 
-def wait_for(condition, timeout_s=15.0):
+def wait_for(condition, timeout_s=60.0):
     ends = time.monotonic() + timeout_s
     while not condition():
         assert time.monotonic() < ends
@@ -244,7 +244,7 @@ def test_a_later_program_follows_the_run_of_an_earlier_one(make_manager, rig, tm
         if how == "leave":
             assert program.stdout.readline() == "left\n"
         program.send_signal(signal.SIGKILL)
-        program.wait(10)
+        program.wait(60)
     time.sleep(0.1)  # nobody reads, and the run goes on
     manager = make_manager(rig)
     (left,) = manager.left_jobs()
@@ -271,7 +271,7 @@ def test_a_session_of_somebody_else_is_in_the_way_until_it_is_ended(manager, rig
 
 def test_a_session_that_waits_for_a_program_that_is_gone_makes_room(manager, rig):
     gone = subprocess.Popen([sys.executable, "-c", ""])
-    gone.wait(10)
+    gone.wait(60)
     Session(rig.phone, "forgotten").start(RUNNER, {"host": socket.gethostname(), "pid": str(gone.pid)})
     assert_whole(finish(manager.submit(rig.phone.id, [ask("ok")])))
     assert "forgotten" not in {session.id for session in find_sessions(rig.phone)}
@@ -397,7 +397,7 @@ def test_closing_waits_for_nobody_who_reads(manager, rig):
     wait_for(lambda: rounds(job) > 3)
     began = time.monotonic()
     manager.close()
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
     assert job.state == "left"
     (session,) = find_sessions(rig.phone)
     end_session(rig.phone, session.id)

@@ -46,4 +46,4 @@ def test_waiting_ends_as_soon_as_there_is_a_message():
 def test_waiting_ends_at_its_deadline():
     start = time.perf_counter()
     assert not wait_briefly(lambda: False, 0.02)
-    assert 0.02 <= time.perf_counter() - start < 5
+    assert 0.02 <= time.perf_counter() - start < 60

@@ -7,7 +7,7 @@ from dashboard.services.running import start_run
 
 def wait(workspace, app):
     job = workspace.jobs.job(app.state["job"])
-    assert job.wait(30)
+    assert job.wait(120)
     return job
 
 
@@ -83,14 +83,14 @@ def test_a_second_tab_shows_the_running_job_again(workspace, open_page):
             assert not app.button("Cancel").disabled
     finally:
         job.cancel()
-        job.wait(30)
+        job.wait(120)
 
 
 def test_cancel_ends_the_job_and_keeps_what_was_run(workspace, open_page):
     job = start_run(workspace, RunForm(window_id="clean_00", instruction="slow 500"), with_reference=False)
     app = open_page("request", job=job.id)
     app.press("Cancel")
-    assert job.wait(30)
+    assert job.wait(120)
     assert job.state == "cancelled"
     assert not app.run().button("Run").disabled
 
@@ -111,7 +111,7 @@ def test_a_job_of_another_process_says_where_its_runs_are(open_page):
 
 def test_a_failed_run_says_why_in_one_sentence(workspace, open_page):
     job = start_run(workspace, RunForm(window_id="clean_00", instruction="fail"), with_reference=False)
-    assert job.wait(30)
+    assert job.wait(120)
     assert "The model is unwell." in open_page("request", job=job.id).text
 
 

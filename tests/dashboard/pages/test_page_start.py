@@ -44,6 +44,6 @@ def test_the_button_runs_a_real_request_and_shows_it_on_the_request_page(workspa
     app = open_page("start").press("Run As²d on this computer")
     job = workspace.jobs.job(app.state["job"])
     assert app.test.title[0].value == "Request"
-    assert job.wait(30)
+    assert job.wait(120)
     assert [run.request.method for run in job.runs] == ["target-only", "as2d"]
     assert {row.status for row in list_runs(workspace)} == {"eos"}

@@ -33,7 +33,7 @@ def test_a_store_held_by_another_process_is_a_sentence_that_names_it(held, open_
 def test_the_page_comes_back_when_the_other_process_is_gone(held, open_page):
     app = open_page("runs")
     held.stdin.close()
-    held.wait(20)
+    held.wait(120)
     app.press("Try again")
     assert "There is no run yet." in app.text
 

@@ -75,7 +75,7 @@ def left(phone, data_folder):
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as program:
         assert program.stdout.readline() == "running\n"
         program.send_signal(signal.SIGKILL)
-        program.wait(30)
+        program.wait(120)
 
 
 def wait_for(condition):

@@ -38,7 +38,7 @@ def manager(device, tmp_path):
     yield made
     for job in made.jobs():
         job.cancel()
-        job.wait(30)
+        job.wait(120)
     made.close()
 
 

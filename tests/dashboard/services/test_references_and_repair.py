@@ -13,7 +13,7 @@ from datastore.errors import StoreBusyError
 def pair(workspace):
     """Target-only and As²d on the same work, both stored."""
     job = start_run(workspace, RunForm(window_id="clean_00"))
-    assert job.wait(30)
+    assert job.wait(120)
     return [get_run(workspace, run.request.run_id) for run in job.runs]
 
 

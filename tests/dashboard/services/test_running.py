@@ -14,7 +14,7 @@ FORM = RunForm(window_id="clean_00", instruction="ok")
 
 def run(workspace, form=FORM, **options):
     job = start_run(workspace, form, **options)
-    assert job.wait(20)
+    assert job.wait(120)
     return job
 
 
@@ -61,7 +61,7 @@ def test_repetitions_and_their_reference_are_one_group_in_order(workspace):
 
 def test_a_comparison_runs_every_method_as_one_group(workspace):
     job = start_comparison(workspace, every_method(FORM), repetitions=2)
-    assert job.wait(20)
+    assert job.wait(120)
     assert methods(job) == ["target-only", "sd", "specasr", "as2d", "as2d", "specasr", "sd", "target-only"]
     figures = runs.compare_group(workspace, job.runs[0].request.group_id)
     assert {(f.method, f.runs) for f in figures} == {(m, 2) for m in ("target-only", "sd", "specasr", "as2d")}
@@ -87,7 +87,7 @@ def test_a_device_says_what_it_runs_and_refuses_more(workspace):
     with pytest.raises(DeviceBusyError, match="as2d b=7 on clean_00"):
         start_run(workspace, FORM)
     job.cancel()
-    assert job.wait(20)
+    assert job.wait(120)
     assert [device.job for device in list_devices(workspace)] == [None]
 
 

@@ -13,7 +13,7 @@ from datastore.errors import RunNotFoundError
 @pytest.fixture
 def run_id(workspace):
     job = start_run(workspace, RunForm(window_id="clean_00", instruction="ok 5"), with_reference=False)
-    assert job.wait(20)
+    assert job.wait(120)
     return job.runs[0].request.run_id
 
 
@@ -53,6 +53,6 @@ def test_an_export_of_logs_is_byte_for_byte(workspace, run_id):
 
 def test_several_logs_come_as_one_archive(workspace, run_id):
     job = start_run(workspace, RunForm(window_id="clean_00", instruction="ok"), with_reference=False)
-    assert job.wait(20)
+    assert job.wait(120)
     archive = zipfile.ZipFile(io.BytesIO(runs.export_runs(workspace, file_format="ndjson").data))
     assert len([name for name in archive.namelist() if name.endswith(".ndjson")]) == 2

@@ -20,7 +20,7 @@ def slow(workspace):
     job = start_run(workspace, RunForm(window_id="clean_00", instruction="slow 2000"), with_reference=False)
     yield job
     job.cancel()
-    job.wait(30)
+    job.wait(120)
 
 
 def test_a_device_says_whether_it_is_idle_and_what_it_is(workspace):
@@ -58,13 +58,13 @@ def test_before_the_models_are_known_the_wait_is_explained(workspace, slow):
 def test_a_cancelled_job_says_what_is_kept(slow):
     slow.cancel()
     assert progress_info(slow).detail in ("What has been run is kept.", "")
-    assert slow.wait(30)
+    assert slow.wait(120)
     assert progress_info(slow).sentence == "As²d b=7 on clean_00: cancelled."
 
 
 def test_several_runs_are_counted(workspace):
     job = start_comparison(workspace, every_method(RunForm(window_id="clean_01")))
-    assert job.wait(30)
+    assert job.wait(120)
     info = progress_info(job)
     assert (info.sentence, info.share) == ("4 runs on clean_01: done.", 1.0)
 

@@ -34,7 +34,7 @@ def track():
         tracker.close()
 
 
-def wait_for(tracker, condition, timeout_s=15.0):
+def wait_for(tracker, condition, timeout_s=60.0):
     ends = time.monotonic() + timeout_s
     while not condition(tracker.seen):
         assert time.monotonic() < ends, tracker.seen
