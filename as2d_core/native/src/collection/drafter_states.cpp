@@ -35,9 +35,8 @@ struct Chain {
 std::size_t meeting_point(const Chain& old, Count start, Token token, Count position) {
     for (const Count shift : {0, -1, 1}) {
         const Count at = start + position + shift;
-        if (at >= start && at < static_cast<Count>(old.size()) - 1 && old.tokens[static_cast<std::size_t>(at)] == token) {
-            return static_cast<std::size_t>(at + 1);
-        }
+        const bool goes_on = at >= start && at < static_cast<Count>(old.size()) - 1;
+        if (goes_on && old.tokens[static_cast<std::size_t>(at)] == token) return static_cast<std::size_t>(at + 1);
     }
     return 0;
 }
@@ -105,14 +104,16 @@ std::optional<Question> missing_fact(const Tokens& target, const DrafterStates& 
             const std::size_t suffix = searching ? meeting_point(old, old_start, token, length() - 1) : 0;
             if (suffix == 0) continue;
             searching = extending = false;
-            for (std::size_t i = suffix; i < old.size() && length() < limit && (i == suffix || !draft.low.back()); ++i) {
+            for (std::size_t i = suffix; i < old.size() && length() < limit; ++i) {
                 draft.push(old.tokens[i], old.low[i]);
+                if (draft.low.back()) break;
             }
             if (draft.low.back() || length() == limit) break;
         }
         Count matched = 0;
-        while (matched < length() && committed + matched < total &&
-               draft.tokens[static_cast<std::size_t>(matched)] == target[static_cast<std::size_t>(committed + matched)]) {
+        while (matched < length() && committed + matched < total) {
+            const Token wanted = target[static_cast<std::size_t>(committed + matched)];
+            if (draft.tokens[static_cast<std::size_t>(matched)] != wanted) break;
             ++matched;
         }
         committed += matched;

@@ -123,7 +123,8 @@ private:
     bool running_ = false;
 };
 
-/// A model with a hand-kept cache whose next token is known for every prefix that is asked for. Probabilities cost nothing.
+/// A model with a hand-kept cache whose next token is known for every prefix that is asked for. Its probabilities cost
+/// nothing.
 class ScriptedModel : public VerifyingModel {
 public:
     using Predictions = std::map<Tokens, Prediction>;

@@ -194,13 +194,14 @@ std::string encode_line(const Telemetry& reading) {
 
 std::string encode_line(const Conditions& look) {
     using Clocks = std::vector<std::optional<double>>;
+    const auto ceilings = look.ceiling_mhz.empty() ? std::optional<Clocks>() : std::optional<Clocks>(look.ceiling_mhz);
     return Line("conditions")
         .add("time_ns", look.time_ns)
         .add("passed", look.missing.empty())
         .add("missing", look.missing)
         .add("rested_s", look.rested_s)
         .add("online_mask", look.online_mask)
-        .add("ceiling_mhz", look.ceiling_mhz.empty() ? std::optional<Clocks>() : std::optional<Clocks>(look.ceiling_mhz))
+        .add("ceiling_mhz", ceilings)
         .add("battery_temperature_c", look.battery_temperature_c)
         .add("thermal_status", look.thermal_status)
         .add("charging", look.charging)

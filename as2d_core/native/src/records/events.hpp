@@ -208,6 +208,7 @@ struct Trajectory {
     std::optional<double> branch_threshold;
 };
 
-using Event = std::variant<RunHeader, Span, Publication, Round, Mark, Pieces, Telemetry, Conditions, EngineFacts, SelfTest, Sample, Trajectory>;
+using Event = std::variant<RunHeader, Span, Publication, Round, Mark, Pieces, Telemetry, Conditions, EngineFacts,
+                           SelfTest, Sample, Trajectory>;
 
 }  // namespace as2d

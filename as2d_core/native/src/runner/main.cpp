@@ -45,7 +45,8 @@ std::string description() {
                                          {"machine", system.machine},
                                          {"backends", listed(as2d::engine_backends())},
                                          {"methods", listed(as2d::method_names())},
-                                         {"features", listed({"calibrate", "collect", "gates", "cancel", "telemetry", "script"})}});
+                                         {"features", listed({"calibrate", "collect", "gates", "cancel", "telemetry",
+                                                              "script"})}});
 }
 
 }  // namespace
