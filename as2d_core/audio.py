@@ -74,7 +74,7 @@ def read_audio(path: Path, start_s: float = 0.0, end_s: float | None = None) -> 
             block = file.read(asked, dtype="float32", always_2d=True)
     except (soundfile.LibsndfileError, OSError, RuntimeError, ValueError, TypeError) as error:
         raise AudioError(
-            f"{path.name} is no audio file that can be read ({_reason(error)}); give WAV, FLAC, OGG or MP3."
+            f"{path.name} is no audio file that can be read ({audio_trouble(error)}); give WAV, FLAC, OGG or MP3."
         ) from error
     if len(block) < asked - rate * MIN_SECONDS:  # an MP3 decoder passes over broken frames, and may lose some samples
         raise AudioError(
@@ -128,5 +128,9 @@ def _view(name: str, total_s: float, start_s: float, end_s: float | None) -> tup
     return start_s, last
 
 
-def _reason(error: Exception) -> str:
-    return str(error).splitlines()[0].rstrip(". ") if str(error) else type(error).__name__
+def audio_trouble(error: Exception) -> str:
+    """What a reader of audio complains about, as a clause without the name that it gave to the file."""
+    said = str(getattr(error, "error_string", None) or error)
+    if "does not exist" in said and not isinstance(error, OSError):
+        return "its beginning is damaged"  # how the MP3 reader says that it found no frame
+    return said.splitlines()[0].rstrip(". ") if said else type(error).__name__

@@ -18,6 +18,8 @@ _NO_CRC, _PADDING, _BITRATE = 0x0001_0000, 0x0000_0200, 0x0000_F000
 _FRAMES_SAID = 1
 _MOST_JUNK = 1 << 18
 """Bytes of a file that may lie between its frames, all together."""
+_MOST_TAGS = 100
+"""A file has one or two; more are junk."""
 _SLACK = 2
 """Frames at the end of a file that some encoders do not count."""
 
@@ -54,9 +56,10 @@ def with_length(data: bytes) -> bytes:
 
 def _first(data: bytes) -> int | None:
     """Where the first frame is that another one follows."""
-    at = 0
-    while data[at : at + 3] == b"ID3" and len(data) >= at + 10:
+    at = tags = 0
+    while tags < _MOST_TAGS and data[at : at + 3] == b"ID3" and len(data) >= at + 10:
         size = sum((byte & 0x7F) << shift for byte, shift in zip(data[at + 6 : at + 10], (21, 14, 7, 0), strict=True))
+        tags += 1
         at += 10 + size + (10 if data[at + 5] & 0x10 else 0)
     return _next(data, at, None, at + _MOST_JUNK)
 

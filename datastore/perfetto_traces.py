@@ -101,7 +101,11 @@ def read_power_trace(data: bytes, name: str) -> PowerTrace:
     if cut:
         notes.append(f"{name} is cut off or damaged after {count:,} packets; what came before was read.")
     if found.damaged + inflated.damaged:
-        notes.append(f"{found.damaged + inflated.damaged:,} packets of {name} are damaged and were passed over.")
+        damaged = found.damaged + inflated.damaged
+        said = (
+            "1 packet of {} is damaged and was" if damaged == 1 else f"{damaged:,} packets of {{}} are damaged and were"
+        )
+        notes.append(f"{said.format(name)} passed over.")
     counters = tuple(_counters(found, name, notes))
     if not counters:
         raise ForeignError(

@@ -15,6 +15,9 @@ PACKET, COMPRESSED, COMPRESSED_ZSTD = 1, 50, 133
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 MOST_INFLATED = 400_000_000
 """Bytes that all compressed packets of one trace may become."""
+MOST_PACKETS = 5_000_000
+"""Packets of one trace; empty ones take two bytes each."""
+_BLOCK = 1 << 18
 MOST_DEPTH = 2
 """Compressed packets within compressed packets; the format has one level."""
 
@@ -31,10 +34,11 @@ class TooMuchError(ForeignError):
 
 
 class Inflated:
-    """How much compressed packets have become so far, and how many of them are damaged."""
+    """How many packets there were so far, what the compressed ones have become, and how many are damaged."""
 
     def __init__(self) -> None:
         self.bytes = 0
+        self.packets = 0
         self.damaged = 0
 
 
@@ -96,11 +100,14 @@ def packets(data: memoryview, inflated: Inflated, depth: int = 0) -> Iterator[me
 
     Raises:
         CutOffError, ForeignError: as ``fields``.
-        TooMuchError: what is compressed becomes too large.
+        TooMuchError: they are too many, or what is compressed becomes too large.
     """
     for number, kind, value in fields(data):
         if number != PACKET or kind != BYTES or isinstance(value, int):
             continue
+        inflated.packets += 1
+        if inflated.packets > MOST_PACKETS:
+            raise TooMuchError(f"it has more than {MOST_PACKETS:,} packets; record power counters alone")
         parts = _whole_fields(value, inflated)
         if parts is None:
             continue
@@ -150,9 +157,12 @@ def _by_zlib(data: memoryview, most: int) -> bytes:
 
 
 def _by_zstd(data: memoryview, most: int) -> bytes:
+    # In blocks, as buffers: what would hold everything at once is not given back when the packet is damaged.
+    out = bytearray()
     with pa.CompressedInputStream(pa.BufferReader(data), "zstd") as stream:
-        out: bytes = stream.read(most)
-        return out
+        while len(out) < most and (block := stream.read_buffer(min(_BLOCK, most - len(out)))):
+            out += block
+    return bytes(out)
 
 
 _DECODERS = {COMPRESSED: _by_zlib, COMPRESSED_ZSTD: _by_zstd}

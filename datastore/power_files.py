@@ -7,12 +7,14 @@ import io
 import json
 import math
 import re
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from as2d_core.reading import parse_json
 from datastore.errors import ArchiveError
 from datastore.export import ABOUT
 from datastore.perfetto_traces import MOST_READINGS, PowerCounter, PowerTrace
@@ -21,6 +23,8 @@ from datastore.run_row import clean
 from datastore.store import Store
 
 KINDS = ("battery", "rail")
+_MOST_COUNTERS = 10_000
+_MOST_BYTES = 1 << 29
 _SCHEMA = pa.schema(
     [
         ("kind", pa.string()),
@@ -64,14 +68,11 @@ def read_trace_file(data: bytes, name: str) -> tuple[str, str, PowerTrace]:
     """
     try:
         file = pq.ParquetFile(io.BytesIO(data))
-        rows = file.metadata.num_rows
         expected = {field.name: field.type for field in _SCHEMA}
-        if {field.name: field.type for field in file.schema_arrow} != expected or rows > MOST_READINGS:
+        if {field.name: field.type for field in file.schema_arrow} != expected:
             raise ArchiveError(f"{name} has other columns than the counters of a trace; export it again.")
-        if sum(file.metadata.row_group(i).total_byte_size for i in range(file.metadata.num_row_groups)) > 1 << 29:
-            raise ArchiveError(f"{name} expands beyond what the counters of a trace take; export it again.")
-        about = json.loads((file.schema_arrow.metadata or {}).get(ABOUT.encode(), b"null"))
-        counters = tuple(_counter(row, name) for row in file.read().to_pylist())
+        about = parse_json((file.schema_arrow.metadata or {}).get(ABOUT.encode(), b"null").decode())
+        counters = tuple(_counter(row, name) for row in _rows(file, name))
     except (pa.ArrowException, OSError, ValueError) as error:
         raise ArchiveError(f"{name} is damaged ({error}); export it again.") from error
     if sum(len(item.values) for item in counters) > MOST_READINGS:
@@ -80,7 +81,7 @@ def read_trace_file(data: bytes, name: str) -> tuple[str, str, PowerTrace]:
     digest, boot_ns, notes = str(about.get("file_sha256", "")), about.get("boot_ns"), about.get("notes")
     if not counters or not re.fullmatch(r"[0-9a-f]{64}", digest):
         raise ArchiveError(f"{name} does not say which trace its counters are of; export it again.")
-    whole = isinstance(boot_ns, int) and 0 <= boot_ns < 1 << 62
+    whole = type(boot_ns) is int and 0 <= boot_ns < 1 << 62
     trace = PowerTrace(
         counters,
         boot_ns if whole else None,
@@ -88,6 +89,26 @@ def read_trace_file(data: bytes, name: str) -> tuple[str, str, PowerTrace]:
         tuple(str(clean(note)) for note in notes if isinstance(note, str)) if isinstance(notes, list) else (),
     )
     return digest, str(about.get("file_name") or name), trace
+
+
+def _rows(file: pq.ParquetFile, name: str) -> Iterator[dict[str, Any]]:
+    """Row by row, and counted: a small file may say one thing a thousand million times.
+
+    Raises:
+        ArchiveError: it expands beyond what a trace holds.
+    """
+    groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
+    values = sum(group.column(i).num_values for group in groups for i in range(group.num_columns))
+    size = sum(group.total_byte_size for group in groups)
+    small = file.metadata.num_rows <= _MOST_COUNTERS and values <= 3 * MOST_READINGS and size <= _MOST_BYTES
+    expanded = 0
+    for batch in file.iter_batches(batch_size=1) if small else ():
+        expanded += batch.nbytes
+        if expanded > _MOST_BYTES:
+            break
+        yield from batch.to_pylist()
+    if not small or expanded > _MOST_BYTES:
+        raise ArchiveError(f"{name} expands beyond what the counters of a trace take; export it again.")
 
 
 def _counter(row: dict[str, Any], name: str) -> PowerCounter:

@@ -238,7 +238,7 @@ def _header(metadata: dict[bytes, bytes]) -> tuple[Any, dict[str, Any]]:
         raise TrajectoryError("The file has no description of a trajectory set; it was not written by this program.")
     try:
         header = json.loads(metadata[_KEY])
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise TrajectoryError(f"The file's description is not JSON ({error}).") from error
     known = " or ".join(map(str, _SCHEMAS))
     schema = _SCHEMAS.get(header.pop("format", None)) if isinstance(header, dict) else None

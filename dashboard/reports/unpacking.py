@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from dashboard.notebook.cells import Notebook, notebook_from_json
 from dashboard.notebook.errors import NotebookError
 from dashboard.reports.bundle import EVENTS, KIND, MANIFEST, NOTEBOOK
-from datastore.archives import MOST_BYTES, Archive
+from datastore.archives import MOST_BYTES, MOST_MEMBER_BYTES, Archive
 from datastore.errors import ArchiveError
 
 _LOG = re.compile(r"runs/[^/]+\.ndjson")
@@ -132,32 +132,43 @@ def _logs(archive: Archive) -> Iterator[tuple[str, bytes]]:
     """Logs put together again from their lines, which are told apart by their run and come in order."""
     data = archive.read(EVENTS)
     try:
-        # As a dictionary, a line that is said a million times is held once.
-        file = pq.ParquetFile(io.BytesIO(data), read_dictionary=["json"])
-        if not {"run_id", "line", "json"} <= set(file.schema_arrow.names):
+        kinds = {item.name: item.type for item in pq.read_schema(io.BytesIO(data))}
+        if not ({"run_id", "line", "json"} <= kinds.keys() and _is_text(kinds["run_id"]) and _is_text(kinds["json"])):
             raise ArchiveError(f"{EVENTS} in {archive.path} lacks its columns; export it again.")
-        run_id, lines, expected, size = None, [], 1, 0
+        # As a dictionary, a line that is said a million times is held once.
+        file = pq.ParquetFile(io.BytesIO(data), read_dictionary=["run_id", "json"])
+        run_id, lines, expected, size, before = None, [], 1, 0, 0
         for batch in file.iter_batches(batch_size=4_096, columns=["run_id", "line", "json"]):
-            ids, numbers = batch.column("run_id").to_pylist(), batch.column("line").to_pylist()
-            column = batch.column("json")
-            texts, places = column.dictionary, column.indices.to_pylist()
-            for found, number, place in zip(ids, numbers, places, strict=True):
+            named, column = batch.column("run_id"), batch.column("json")
+            names, texts, places = named.dictionary.to_pylist(), column.dictionary, column.indices.to_pylist()
+            ids = (None if place is None else names[place] for place in named.indices.to_pylist())
+            for found, number, place in zip(ids, batch.column("line").to_pylist(), places, strict=True):
                 if found != run_id:
                     if run_id is not None:
                         yield run_id, b"".join(lines)
-                    run_id, lines, expected = found, [], 1
-                if number != expected or place is None or not isinstance(found, str):
-                    raise ArchiveError(f"A line of run {found!r} is missing in {archive.path}; export it again.")
-                line = texts[place].as_py()
+                    run_id, lines, expected, before = found, [], 1, size
+                line = None if place is None else texts[place].as_py()
+                if number != expected or line is None or not isinstance(found, str):
+                    shown = found[:80] if isinstance(found, str) else found
+                    raise ArchiveError(f"A line of run {shown!r} is missing in {archive.path}; export it again.")
                 size += len(line)
-                if size > MOST_BYTES:
-                    raise ArchiveError(f"The logs in {archive.path} expand to more than {MOST_BYTES / 1e9:g} GB.")
+                if size > MOST_BYTES or size - before > MOST_MEMBER_BYTES:
+                    raise ArchiveError(
+                        f"The logs in {archive.path} expand to more than {MOST_BYTES / 1e9:g} GB, or one of them to "
+                        f"more than {MOST_MEMBER_BYTES / 1e6:g} MB; no bundle of ours does."
+                    )
                 lines.append(line if isinstance(line, bytes) else str(line).encode())
                 expected += 1
         if run_id is not None:
             yield run_id, b"".join(lines)
     except (pa.ArrowException, OSError) as error:
         raise ArchiveError(f"{EVENTS} in {archive.path} is damaged ({error}); export it again.") from error
+
+
+def _is_text(kind: Any) -> bool:
+    """Whether a column holds texts or bytes, each by itself or once for many rows."""
+    held = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return str(held) in ("string", "large_string", "binary", "large_binary")
 
 
 def _parsed(archive: Archive, name: str) -> Any:

@@ -5,7 +5,7 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from as2d_core.audio import MAX_FILE_BYTES, MAX_SECONDS, opened_audio, read_audio
+from as2d_core.audio import MAX_FILE_BYTES, MAX_SECONDS, audio_trouble, opened_audio, read_audio
 from as2d_core.errors import AudioError
 from as2d_core.models.demo_catalog import demo_window, demo_windows
 from as2d_core.models.window_index import RecordedWindow
@@ -112,10 +112,8 @@ def _inspect(data: bytes, shown: str) -> tuple[str, float]:
                 raise AudioError(f"{shown} holds no samples; record or export it again.")
             return _SUFFIXES.get(file.format, ".audio"), file.frames / file.samplerate
     except (soundfile.LibsndfileError, RuntimeError, ValueError, TypeError) as error:
-        reason = str(error).splitlines()[0].rstrip(". ") if str(error) else type(error).__name__
-        reason = reason.split(">: ")[-1]
         raise AudioError(
-            f"{shown} is no audio file that can be read ({reason}); give WAV, FLAC, OGG or MP3."
+            f"{shown} is no audio file that can be read ({audio_trouble(error)}); give WAV, FLAC, OGG or MP3."
         ) from error
 
 

@@ -83,6 +83,12 @@ def test_junk_between_frames_is_passed_over_and_endless_junk_ends_the_count(monk
     assert 0 < mp3._count(data[:half] + b"\xff" * 5_000 + data[half:], 0, mp3._frame(data, 0).head)[0] < frames
 
 
+def test_a_file_of_nothing_but_tags_is_not_looked_through_to_its_end():
+    tag, music = b"ID3\x04" + bytes(6), bare(written(sound(loud_first=True)))
+    assert mp3._first(tag * 3 + music) == 3 * len(tag)
+    assert mp3._first(tag * (mp3._MOST_TAGS + mp3._MOST_JUNK // len(tag) + 1) + music) is None
+
+
 @given(st.binary(max_size=300))
 def test_any_bytes_come_back_or_get_a_header(data):
     assert with_length(data).endswith(data[-100:] if data else b"")

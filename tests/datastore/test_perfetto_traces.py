@@ -2,6 +2,7 @@
 
 import contextlib
 import zlib
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -91,7 +92,7 @@ def test_compressed_packets_are_read_as_plain_ones(codec):
 @pytest.mark.parametrize("damage", [lambda _: b"xyz", lambda data: data[:-9]])
 def test_a_compressed_packet_that_is_damaged_is_counted_and_the_others_are_read(codec, damage):
     found = read(packet((codec, damage(CODECS[codec](power_trace(0, 500))))), gauge(S, current=1))
-    assert "1 packets of t.pftrace are damaged and were passed over." in found.notes
+    assert "1 packet of t.pftrace is damaged and was passed over." in found.notes
     assert by_name(found)["current"].values[-1] == 1.0
 
 
@@ -100,6 +101,21 @@ def test_what_expands_without_limit_is_refused(monkeypatch, codec):
     monkeypatch.setattr(perfetto_wire, "MOST_INFLATED", 10_000)
     with pytest.raises(ForeignError, match="compressed packets become more than"):
         read(packet((codec, CODECS[codec](bytes(1_000_000)))))
+
+
+def test_more_packets_than_any_trace_needs_are_refused_however_small_they_are_packed(monkeypatch):
+    monkeypatch.setattr(perfetto_wire, "MOST_PACKETS", 1_000)
+    with pytest.raises(ForeignError, match="more than 1,000 packets; record power counters alone"):
+        read(packet((133, CODECS[133](packet((8, 1)) * 1_000))))
+
+
+def test_damaged_packets_hold_no_memory():
+    data = packet((133, CODECS[133](power_trace(0, 500))[:-9])) * 64
+    before = Path("/proc/self/statm").read_text().split()[0]
+    with pytest.raises(ForeignError, match="64 packets"):
+        read(data)
+    pages = int(Path("/proc/self/statm").read_text().split()[0]) - int(before)
+    assert pages * 4_096 < 64 * perfetto_wire.MOST_INFLATED // 8
 
 
 def test_packets_within_packets_within_packets_end_somewhere():

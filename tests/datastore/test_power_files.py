@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from perfetto_bytes import power_trace
 
+from datastore import power_files
 from datastore.errors import ArchiveError
 from datastore.perfetto_traces import read_power_trace
 from datastore.power_files import read_trace_file, trace_file
@@ -61,3 +62,25 @@ def test_what_no_trace_holds_is_refused(whole, change, sentence):
 def test_bytes_that_are_no_file_are_a_sentence(data):
     with pytest.raises(ArchiveError, match="export it again"):
         read_trace_file(data, "x")
+
+
+def test_a_small_file_that_expands_without_limit_is_not_expanded(whole, monkeypatch):
+    many = changed(whole, reading=[0.0] * 10_000)
+    with monkeypatch.context() as patch, pytest.raises(ArchiveError, match="expands beyond what"):
+        patch.setattr(power_files, "MOST_READINGS", 1_000)
+        read_trace_file(many, "x")
+    monkeypatch.setattr(power_files, "_MOST_BYTES", 1_000_000)
+    table = pq.read_table(io.BytesIO(changed(whole, name="n" * 30_000)))
+    out = io.BytesIO()
+    pq.write_table(pa.concat_tables([table] * 100).combine_chunks(), out)
+    assert len(out.getvalue()) < 100_000
+    with pytest.raises(ArchiveError, match="expands beyond what"):
+        read_trace_file(out.getvalue(), "x")
+
+
+def test_what_is_said_about_a_trace_is_bounded_too(whole):
+    table = pq.read_table(io.BytesIO(whole))
+    out = io.BytesIO()
+    pq.write_table(table.replace_schema_metadata({"as2d": "[" * 100_000}), out)
+    with pytest.raises(ArchiveError, match="nested too deep"):
+        read_trace_file(out.getvalue(), "x")

@@ -252,6 +252,28 @@ def test_lines_that_expand_without_limit_are_stopped(other, bundle, monkeypatch)
         import_bytes(other, repacked(bundle, events=out.getvalue()), "b.zip")
 
 
+def test_run_ids_that_expand_without_limit_are_held_once_and_shown_in_short(other, bundle):
+    n, name = 4_000, "x" * 1_000_000  # 4 GB, when each line has its own
+    ids = pa.DictionaryArray.from_arrays(pa.array([0] * n, pa.int32()), pa.array([name]))
+    out = io.BytesIO()
+    pq.write_table(pa.table({"run_id": ids, "line": [1] * n, "json": ["{}"] * n}), out, store_schema=False)
+    with pytest.raises(ArchiveError, match="A line of run") as caught:
+        import_bytes(other, repacked(bundle, events=out.getvalue()), "b.zip")
+    assert len(str(caught.value)) < 400
+
+
+def test_columns_that_are_missing_or_of_another_type_are_a_sentence(other, bundle):
+    whole = {"run_id": ["x"], "line": [1], "json": ["{}"]}
+    for name, column in (
+        ("json", None), ("json", [1]), ("json", [None]), ("json", [["x"]]), ("run_id", [1]), ("run_id", [None]),
+        ("line", ["x"]),
+    ):  # fmt: skip
+        out = io.BytesIO()
+        pq.write_table(pa.table({key: held for key, held in (whole | {name: column}).items() if held}), out)
+        with pytest.raises(ArchiveError, match="export it again"):
+            import_bytes(other, repacked(bundle, events=out.getvalue()), "b.zip")
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
