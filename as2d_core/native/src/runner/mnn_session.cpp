@@ -15,6 +15,8 @@ namespace as2d {
 namespace {
 
 constexpr std::chrono::seconds load_deadline{120};
+/// A GPU's driver compiles kernels at the first use of every width.
+constexpr std::chrono::seconds compile_deadline{900};
 constexpr std::chrono::seconds prefill_deadline{60};
 constexpr std::chrono::microseconds awake{50'000};
 constexpr Count widest_refresh = 25;
@@ -143,7 +145,7 @@ void MnnSession::load_drafter(const Request& request, Recorder& recorder) {
             for (Count width = 1; width <= widest_refresh; ++width) widths.push_back(width);
             drafter_->model->warm_up(widths);
         },
-        load_deadline);
+        backend == "cpu" ? load_deadline : compile_deadline);
     recorder.add(Span{"drafter", "load", drafter_->model->loaded().start_ns, drafter_->model->loaded().end_ns});
 }
 
