@@ -113,8 +113,7 @@ def fill(folder: Path) -> list[str]:
             made = replay(none, profile, corpus, window, method, budget, width)
             (logs / f"{made.record.run_id}.ndjson").write_text("".join(made.lines), encoding="utf-8")
             names.append(made.record.run_id)
-    for path in sorted(logs.iterdir()):
-        command(folder, "import", str(path))
+    command(folder, "import", *map(str, sorted(logs.iterdir())))
     command(folder, *SWEEP)
     return names
 
@@ -180,7 +179,7 @@ def save(page: Page, name: str, top: Locator, bottom: Locator) -> None:
     """Cut the page from the top of one element to the bottom of another."""
     page.wait_for_timeout(1_000)  # fonts and the last redraw
     begin, end = top.bounding_box(), bottom.bounding_box()
-    y = begin["y"] - MARGIN
+    y = begin["y"] - MARGIN / 2
     keep(page, name, y, end["y"] + end["height"] - y + MARGIN)
 
 
@@ -194,7 +193,11 @@ def keep(page: Page, name: str, y: float, height: float) -> None:
     """Save a picture with few colours, and refuse one that is too large to be kept."""
     shot = page.screenshot(clip={"x": 0, "y": y, "width": WIDTH, "height": height})
     path = PICTURES / f"{name}.png"
-    few = Image.open(io.BytesIO(shot)).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+    few = (
+        Image.open(io.BytesIO(shot))
+        .convert("RGB")
+        .quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    )
     few.save(path, optimize=True)
     size = path.stat().st_size
     if size > LARGEST_BYTES:
