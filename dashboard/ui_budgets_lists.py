@@ -33,10 +33,11 @@ def pick_by_list(report: BudgetReport, pair: Pair, among: tuple[int, ...] | None
         )  # fmt: skip
         drag = ui_state.flag("drag", "Choose among a range (drag over the figure)")
         if drag and len(budgets) > 1:
-            st.session_state["pair-range"] = (budgets[0], budgets[-1]) if among is None else (among[0], among[-1])
+            ends = (budgets[0], budgets[-1]) if among is None else (among[0], among[-1])
+            key = f"pair-range-{ends[0]}-{ends[1]}"  # a new one where a drag has moved the ends
             st.select_slider(
-                "Budgets to choose among", budgets, key="pair-range", width=320,
-                on_change=lambda: pick_range(report)(*st.session_state["pair-range"]),
+                "Budgets to choose among", budgets, ends, key=key, width=320,
+                on_change=lambda: pick_range(report)(*st.session_state[key]),
             )  # fmt: skip
     return drag
 

@@ -192,3 +192,11 @@ def test_a_damaged_set_is_a_sentence(workspace, open_page):
     app = open_page("budgets", corpus="broken")
     assert "cannot be read as a Parquet file" in app.text
     assert app.charts == {}
+
+
+def test_a_list_picks_a_budget_and_a_slider_a_range_as_a_click_and_a_drag_do(open_page):
+    app = open_page("budgets", drag="1")
+    app.choose("selectbox", "Budget", ("drafter", 3))
+    assert app.state["b"] == "3"
+    app.choose("select_slider", "Budgets to choose among", (2, 4))
+    assert (app.state["from"], app.state["to"], app.state.get("b")) == ("2", "4", None)
