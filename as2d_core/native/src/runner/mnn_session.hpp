@@ -7,6 +7,7 @@
 #include <string>
 
 #include "audio/audio.hpp"
+#include "engines/mnn_model.hpp"
 #include "engines/padded_target.hpp"
 #include "engines/timed.hpp"
 #include "runner/cores.hpp"
