@@ -219,7 +219,9 @@ def timelines(workspace: Workspace, found: ComparedRuns, said: str) -> None:
     with ui.guarded():
         rows = [get_run(workspace, row["run_id"]) for row in found.rows]
         records = [ui_cache.stored_record(workspace, row) for row in rows]
-        figure = methods_figure(methods_info(records), ui.theme())
+        figure = methods_figure(
+            methods_info(records, {row.run_id: row.matches_target_only for row in rows}), ui.theme()
+        )
         ui.chart(figure, "timelines", said=said, config=PICTURE_CONFIG)
         send_button(workspace, found, "methods", "timelines")
         with st.container(horizontal=True):

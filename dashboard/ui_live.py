@@ -7,6 +7,7 @@ import streamlit as st
 from as2d_core.records import METHODS, RunRecord
 from dashboard import ui, ui_export, ui_state
 from dashboard.services.references import request_reference_tps
+from dashboard.services.runs import RunFilter, list_runs
 from dashboard.services.workspace import Workspace
 from dashboard.views.heading import badge_html, badges, heading_info, heading_text
 from dashboard.views.live import live_figure, live_figures_html, live_info, live_text_html
@@ -68,7 +69,7 @@ def _panel(workspace: Workspace, job: Job, ended_before: bool) -> None:
     if run is not None:
         _run(workspace, job, run)
     if ended:
-        _results(job)
+        _results(workspace, job)
     if few_cores():
         ui.sentence(FEW_CORES_NOTE)
 
@@ -113,13 +114,14 @@ def _reference(workspace: Workspace, job: Job, run: LiveRun) -> float | None:
     return st.session_state[key]
 
 
-def _results(job: Job) -> None:
+def _results(workspace: Workspace, job: Job) -> None:
     """What came out: links for every run, and all of them under each other when there are several."""
     records = [record for run in job.runs if (record := run.record()) is not None]
     decoded = [record for record in records if record.request.method in METHODS and not record.request.warm_up]
     if 1 < len(decoded) <= MOST_COMPARED:
         st.subheader("Side by side", anchor=False)
-        info = methods_info(decoded)
+        stored = list_runs(workspace, RunFilter(run_ids=tuple(record.run_id for record in decoded)), limit=None)
+        info = methods_info(decoded, {row.run_id: row.matches_target_only for row in stored})
         said = f"runs {', '.join(record.run_id for record in decoded)}"
         ui.chart(methods_figure(info, ui.theme()), f"methods-{job.id}", said=said, config=PICTURE_CONFIG)
         st.dataframe(info.table, hide_index=True)

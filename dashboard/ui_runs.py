@@ -272,7 +272,9 @@ def compare(workspace: Workspace, chosen: Sequence[RunRow]) -> None:
     if len(same) == 1 and len(chosen) <= MOST_TIMELINES:
         with ui.guarded():
             records = [ui_cache.stored_record(workspace, row) for row in chosen]
-            figure = methods_figure(methods_info(records), ui.theme())
+            figure = methods_figure(
+                methods_info(records, {row.run_id: row.matches_target_only for row in chosen}), ui.theme()
+            )
             ui.chart(figure, "compared-timelines", said=said, config=PICTURE_CONFIG)
             ui_notebook.send_button(workspace, "methods", "methods", runs=ids)
 

@@ -197,7 +197,8 @@ def _methods(source: Source, theme: Theme, given: Settings) -> tuple[Block, ...]
     rows = [row for row in source.rows(given["runs"]) if row.method in METHODS]
     if len(rows) > MOST_TIMELINES:
         raise CellError(f"At most {MOST_TIMELINES} timelines are drawn under each other, not {len(rows)}.")
-    info = methods_info([source.record(row.run_id) for row in rows])
+    known = {row.run_id: row.matches_target_only for row in rows}
+    info = methods_info([source.record(row.run_id) for row in rows], known)
     table = info.table
     grid = Grid(tuple(table.columns), tuple(tuple(row) for row in table.itertuples(index=False)))
     return Drawing(methods_figure(info, theme), " ".join(info.notes), strip=True), grid

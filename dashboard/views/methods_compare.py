@@ -1,6 +1,6 @@
 """How do all methods fare on one window? Their timelines under each other from the same zero, and a table."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from as2d_core.accounting import summarise
 from as2d_core.records import METHODS, RunRecord
 from dashboard.views import numbers
-from dashboard.views.run_labels import ended
+from dashboard.views.run_labels import ended, same_output
 from dashboard.views.text import label
 from dashboard.views.theme import FONT_PX, SMALL_PX, Theme, axis, base_layout, caption, empty_layout
 from dashboard.views.timeline import Lane, bar_trace
@@ -36,7 +36,7 @@ class MethodRow:
     accepted: int
     proposed: int
     output: str
-    """``equal`` to or ``different`` from target-only's tokens; ``n/a`` when there is nothing to compare."""
+    """``equal`` to or ``different`` from another target-only run's tokens; ``n/a`` when there is nothing to compare."""
     output_note: str
 
 
@@ -68,19 +68,29 @@ class MethodsInfo:
         )
 
 
-def methods_info(records: Sequence[RunRecord]) -> MethodsInfo:
-    """Compare runs of one window. The reference is the first target-only run that finished."""
+def methods_info(records: Sequence[RunRecord], known: Mapping[str, bool | None] | None = None) -> MethodsInfo:
+    """Compare runs of one window. The reference is the first target-only run that finished.
+
+    Args:
+        records: of the runs.
+        known: by run id, whether the store found the tokens equal to those of target-only on the same work; of such
+            runs it holds, so that a run reads the same here as in a list of runs, whichever runs are chosen with it.
+    """
     order = {name: i for i, name in enumerate(METHODS)}
     ordered = sorted(records, key=lambda r: order.get(r.request.method, len(order)))
     reference = next((r for r in ordered if r.request.method == "target-only" and r.status in ("eos", "capped")), None)
     base = summarise(reference).tps if reference is not None else None
-    return MethodsInfo(tuple(_row(record, reference, base) for record in ordered), _notes(ordered))
+    return MethodsInfo(tuple(_row(record, reference, base, known or {}) for record in ordered), _notes(ordered))
 
 
-def _row(record: RunRecord, reference: RunRecord | None, base: float | None) -> MethodRow:
+def _row(
+    record: RunRecord, reference: RunRecord | None, base: float | None, known: Mapping[str, bool | None]
+) -> MethodRow:
     summary = summarise(record)
     timeline = timeline_info(record)
     output, note = _compare(record, reference)
+    if record.run_id in known and output != same_output(known[record.run_id]):
+        output, note = same_output(known[record.run_id]), "as the store found"
     return MethodRow(
         name=timeline.method_label,
         method=record.request.method,
@@ -100,11 +110,13 @@ def _compare(record: RunRecord, reference: RunRecord | None) -> tuple[str, str]:
         return numbers.NA, "no target-only run has finished"
     if record.status not in ("eos", "capped"):
         return numbers.NA, f"the run is {record.status}"
+    if record is reference:
+        return numbers.NA, "it is what the others are compared with"
     mine, theirs = record.tokens, reference.tokens
     if mine == theirs:
-        return "equal", f"all {len(mine):,} tokens are those of target-only"
+        return same_output(True), f"all {len(mine):,} tokens are those of target-only"
     at = next((i for i, (a, b) in enumerate(zip(mine, theirs, strict=False)) if a != b), min(len(mine), len(theirs)))
-    return "different", f"the first difference is at token {at}"
+    return same_output(False), f"the first difference is at token {at}"
 
 
 def _notes(records: Sequence[RunRecord]) -> tuple[str, ...]:

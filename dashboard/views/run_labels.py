@@ -34,6 +34,11 @@ def ended(status: object) -> str:
     return _ENDINGS.get(str(status), str(status))
 
 
+def same_output(same: bool | None) -> str:
+    """Whether a run's tokens are those of target-only on the same work: ``equal``, ``different`` or n/a."""
+    return numbers.NA if same is None else "equal" if same else "different"
+
+
 def labelled(row: object) -> dict[str, Any]:
     """What ``run_label`` reads of a stored run: long lists are labelled, and a run has many more figures."""
     return {name: getattr(row, name) for name in _LABELLED}

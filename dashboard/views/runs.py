@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from dashboard.views import numbers, text
-from dashboard.views.run_labels import ended, kind
+from dashboard.views.run_labels import ended, kind, same_output
 from dashboard.views.theme import method_name
 
 Row = Mapping[str, Any]
@@ -110,8 +110,7 @@ def _accepted(row: Row) -> float | None:
 
 
 def _equal(row: Row) -> str:
-    same = row.get("matches_target_only")
-    return numbers.NA if same is None else "equal" if same else "different"
+    return same_output(row.get("matches_target_only"))
 
 
 def _tags(row: Row) -> str:

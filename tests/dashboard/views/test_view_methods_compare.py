@@ -8,6 +8,7 @@ from as2d_core.accounting import summarise
 from as2d_core.records import METHODS, AudioRef, RunRecord
 from dashboard.views import numbers
 from dashboard.views.methods_compare import methods_figure, methods_info
+from dashboard.views.runs import runs_info
 from dashboard.views.theme import DARK, LIGHT
 
 ALL = {method: decode(method) for method in METHODS}
@@ -29,7 +30,7 @@ def test_the_table_has_the_figures_of_the_runs():
         assert table.loc[name, "TPS"] == f"{summary.tps:.2f} tok/s"
         gain = numbers.signed_percent(numbers.gain(summary.tps, base))
         assert table.loc[name, "Against target-only"] == ("reference" if name == "Target-only" else gain)
-        assert table.loc[name, "Output"] == "equal"
+        assert table.loc[name, "Output"] == ("n/a" if name == "Target-only" else "equal")
     assert table.loc["Target-only", "Accepted"] == "n/a"
 
 
@@ -82,3 +83,16 @@ def test_a_method_that_never_began_keeps_its_place_with_the_reason():
     info = methods_info([ALL["target-only"], bare])
     assert "Decoding never began" in " ".join(texts(check_figure(methods_figure(info, LIGHT))))
     assert len(methods_figure(methods_info([bare]), LIGHT).data) == 0
+
+
+@pytest.mark.parametrize(("stored", "said"), [(True, "equal"), (False, "different"), (None, "n/a")])
+def test_an_output_reads_as_in_a_list_of_runs_whichever_runs_are_chosen_with_it(stored, said):
+    record = ALL["as2d"]
+    for chosen in ([record], [ALL["target-only"], record]):
+        info = methods_info(chosen, {record.run_id: stored})
+        assert info.rows[-1].output == said
+    info = methods_info([record], {record.run_id: stored})
+    listed = runs_info([{"run_id": record.run_id, "matches_target_only": stored}]).shown["Output"]
+    assert [*info.table["Output"]] == [*listed] == [said]
+    shown = " ".join(texts(check_figure(methods_figure(info, LIGHT))))
+    assert ("output" in shown) == (said != "equal")
