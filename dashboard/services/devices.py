@@ -45,8 +45,8 @@ def list_devices(workspace: Workspace) -> list[DeviceStatus]:
 
 
 def device_history(workspace: Workspace, keys: Collection[str], limit: int = 4) -> list[RunRow]:
-    """Newest runs of a device, by its key or its name in them; calibrations among them."""
-    rows = list_runs(workspace.store, RunFilter(), limit=HISTORY_ROWS)
+    """Newest runs that ran on a device, by its key or its name in them; calibrations among them, replays not."""
+    rows = list_runs(workspace.store, RunFilter(labels=("measured",)), limit=HISTORY_ROWS)
     return [row for row in rows if row.device_key in keys or row.device_name in keys][:limit]
 
 

@@ -189,9 +189,9 @@ def _models(marks: dict[str, Any], wanted: Wanted) -> list[Check]:
     for info, place in zip(wanted.models, wanted.model_folders, strict=True):
         title = f"Model {info.name}"
         if marks.get(place, {}).get("sha256") == info.sha256:
-            checks.append(ok("model", f"{info.name} is there ({info.size_bytes / 1e6:,.1f} MB).", title))
+            checks.append(ok("model", f"On the phone ({info.size_bytes / 1e6:,.1f} MB).", title))
         else:
-            checks.append(wrong("model", f"{info.name} is not there yet.", SET_UP_FIX, Remedy.SET_UP, title))
+            checks.append(wrong("model", "Not on the phone yet.", SET_UP_FIX, Remedy.SET_UP, title))
     return checks
 
 

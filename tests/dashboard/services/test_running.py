@@ -1,10 +1,11 @@
 from dataclasses import replace
 
 import pytest
+from page_samples import put
 
 from as2d_core.errors import RequestError
 from dashboard.services import runs
-from dashboard.services.devices import find_device, list_devices
+from dashboard.services.devices import device_history, find_device, list_devices
 from dashboard.services.requests import RunForm
 from dashboard.services.running import every_method, start_comparison, start_run
 from device_bridge.errors import DeviceBusyError, UnknownDeviceError
@@ -100,3 +101,10 @@ def test_a_form_that_cannot_be_sent_starts_nothing(workspace):
     with pytest.raises(RequestError):
         start_run(workspace, replace(FORM, drafter_pace_ms=float("nan")))
     assert workspace.jobs.jobs() == []
+
+
+def test_the_history_of_a_device_holds_what_ran_on_it_and_no_replay_with_its_costs(workspace, tmp_path):
+    put(workspace.store, tmp_path, "ran")
+    put(workspace.store, tmp_path, "replayed", source="replayed")
+    row = runs.get_run(workspace, "ran")
+    assert [found.run_id for found in device_history(workspace, (row.device_key,))] == ["ran"]
