@@ -5,7 +5,7 @@ import json
 import stat
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 MOST_BYTES = 64_000_000
 """Far above any file of this kind."""
@@ -43,6 +43,16 @@ def check_regular(path: Path) -> None:
         raise IsADirectoryError(errno.EISDIR, "Is a directory", str(path))
     if not stat.S_ISREG(mode):
         raise OSError(errno.EINVAL, "Is no regular file", str(path))
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """A file of others, opened for reading.
+
+    Raises:
+        OSError: as ``check_regular``, or it cannot be read.
+    """
+    check_regular(path)
+    return path.open("rb")
 
 
 def read_json(path: Path, most_bytes: int = MOST_BYTES) -> Any:

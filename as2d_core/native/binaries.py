@@ -10,6 +10,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.segments import InterpSegment, NoteSegment
 
 from as2d_core.native.errors import NativeBuildError
+from as2d_core.reading import open_regular
 
 MAGIC = b"\x7fELF"
 _ARCHIVE, _THIN_ARCHIVE = b"!<arch>\n", b"!<thin>\n"
@@ -52,7 +53,7 @@ def read_binary(path: Path) -> Binary:
         NativeBuildError: it is none of them, or cannot be read.
     """
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             head = file.read(len(_ARCHIVE))
             if head == _ARCHIVE:
                 return _from_archive(path, file)
@@ -73,7 +74,7 @@ def holds(path: Path, *marks: bytes) -> bool:
     """
     kept = max(map(len, marks)) - 1
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             before = b""
             while piece := file.read(_CHUNK_BYTES):
                 text = before + piece
@@ -89,6 +90,8 @@ def _from_archive(path: Path, file: Any) -> Binary:
     """The first object in it speaks for all."""
     while len(header := file.read(_MEMBER_BYTES)) == _MEMBER_BYTES:
         begin, size = file.tell(), int(header[48:58])
+        if size < 0:
+            raise ValueError("a part of it has fewer than no bytes")
         if file.read(len(MAGIC)) == MAGIC:
             file.seek(begin)
             machine = _machine(_Part(file, begin, size))

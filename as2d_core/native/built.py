@@ -16,7 +16,7 @@ from as2d_core.native.builder import PROGRAM, build, forget_old_builds
 from as2d_core.native.errors import NativeBuildError
 from as2d_core.native.recipe import Recipe
 from as2d_core.native.targets import find_target, targets
-from as2d_core.reading import read_json
+from as2d_core.reading import open_regular, read_json
 
 ABOUT = "about.json"
 """Beside the program."""
@@ -156,5 +156,5 @@ def _without_opencl(parts: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _sha256(program: Path) -> str:
-    with program.open("rb") as stream:
+    with open_regular(program) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

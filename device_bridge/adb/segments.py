@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from as2d_core.reading import check_regular
 from device_bridge.adb.phone import AdbPhone
 from device_bridge.adb.reasons import reason_of
 from device_bridge.adb.receiving import Receiver, forget
@@ -100,6 +101,7 @@ def sha256_here(local: Path, size: int) -> Any:
 def _pieces(local: Path, start: int, length: int) -> Iterator[bytes]:
     left = length
     try:
+        check_regular(local)  # a pipe would wait for its writer
         with local.open("rb", buffering=0) as file:
             file.seek(start)
             while left > 0:

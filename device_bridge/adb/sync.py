@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from as2d_core.reading import open_regular
 from device_bridge.adb.commands import encoded
 from device_bridge.adb.phone import AdbPhone
 from device_bridge.adb.wire import Deadline, Wire
@@ -114,7 +115,7 @@ def _send(wire: Wire, file: Sending, idle_s: float) -> None:
     out = bytearray(b"SEND" + struct.pack("<I", len(target)) + target)
     try:
         changed_s = int(file.local.stat().st_mtime)
-        with file.local.open("rb") as source:
+        with open_regular(file.local) as source:
             while chunk := source.read(CHUNK_BYTES):
                 out += b"DATA" + struct.pack("<I", len(chunk)) + chunk
                 if len(out) > 4 * CHUNK_BYTES:

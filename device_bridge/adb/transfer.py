@@ -153,6 +153,7 @@ def pull_file(
 
     Raises:
         MissingFileError, DeniedError: the phone does not give it.
+        TransferError: it cannot be written here.
         IntegrityError, TransferStoppedError, DeviceError: as ``push_file``.
     """
     check_remote(remote)
@@ -191,7 +192,12 @@ def pull_file(
         part.replace(local)
         return digest.hexdigest()
 
-    return translated(lambda: retrying(attempt, retry, stopped), remote)
+    try:
+        return translated(lambda: retrying(attempt, retry, stopped), remote)
+    except OSError as error:
+        raise TransferError(
+            f"{local} cannot be written ({error.strerror or error}).", "Free space, or go elsewhere."
+        ) from error
 
 
 def remote_sha256(phone: AdbPhone, remote: str) -> str:

@@ -9,6 +9,8 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.dynamic import DynamicSegment
 from elftools.elf.elffile import ELFFile
 
+from as2d_core.reading import open_regular
+
 MAGIC = b"\x7fELF"
 _HEADER_BYTES, _ENTRY = 64, struct.Struct("<IIQQQQQQ")
 _LOAD = 1
@@ -17,7 +19,7 @@ _LOAD = 1
 def is_arm64(path: Path) -> bool:
     """Whether a file is a 64-bit ARM program or library."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             if file.read(4) != MAGIC:
                 return False
             elf = ELFFile(file)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from as2d_core.models.folder import ModelInfo
+from as2d_core.reading import open_regular
 from device_bridge.adb.phone import AdbPhone
 from device_bridge.adb.transfer import SPARE_BYTES, Progress, free_bytes, push_file, translated
 from device_bridge.adb.trees import push_tree
@@ -183,7 +184,7 @@ def program_sha256(program: Path) -> str:
         TransferError: it cannot be read.
     """
     try:
-        with program.expanduser().open("rb") as stream:
+        with open_regular(program.expanduser()) as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         raise TransferError(f"The runner {program} cannot be read ({error.strerror or error}).") from error

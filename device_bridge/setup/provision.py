@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from as2d_core.models.folder import describe_model
+from as2d_core.reading import open_regular
 from as2d_core.records import ModelRef, Request
 from device_bridge.adb.phone import AdbPhone
 from device_bridge.adb.transfer import push_file
@@ -83,7 +84,7 @@ class Provision:
             return path
         local = Path(path).expanduser()
         try:
-            with local.open("rb") as stream:
+            with open_regular(local) as stream:
                 digest = hashlib.file_digest(stream, "sha256").hexdigest()
         except OSError as error:
             raise TransferError(f"The audio {path} cannot be read ({error.strerror or error}).") from error

@@ -1,5 +1,7 @@
 """What a program was built for is read from its headers."""
 
+import os
+
 import pytest
 from fake_native_trees import android_note, archive, elf
 
@@ -52,3 +54,16 @@ def test_a_runner_is_told_from_other_programs_and_with_mnn_from_without(file):
     bare, full = examine(file(elf(text=words))), examine(file(elf(text=words + b"N3MNN11Transformer3Llm")))
     assert (bare.is_runner, bare.with_mnn) == (True, False)
     assert (full.is_runner, full.with_mnn, full.with_opencl) == (True, True, False)
+
+
+def test_a_pipe_is_refused_before_anything_waits_for_it(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(NativeBuildError, match="cannot be read"):
+        read_binary(tmp_path / "pipe")
+
+
+def test_an_archive_whose_parts_lead_backwards_is_damaged(tmp_path):
+    path = tmp_path / "back.a"
+    path.write_bytes(b"!<arch>\n" + b"x".ljust(48) + b"-60".ljust(10) + b"`\n" + bytes(100))
+    with pytest.raises(NativeBuildError, match="is damaged"):
+        read_binary(path)

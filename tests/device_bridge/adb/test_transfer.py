@@ -225,6 +225,15 @@ def test_a_path_that_is_none_is_refused(shared_phone, tmp_path, remote):
         push_file(shared_phone.phone, tmp_path / "f", remote)
 
 
+def test_a_place_here_that_cannot_be_written_is_said(shared_phone, folder, tmp_path):
+    shared_phone.phone.script('mkdir -p "$1" && echo x > "$1/f"', folder)
+    (tmp_path / "here").mkdir()
+    with pytest.raises(TransferError, match=r"cannot be written \(Is a directory\)"):
+        pull_file(shared_phone.phone, f"{folder}/f", tmp_path / "here")
+    with pytest.raises(TransferError, match=r"cannot be written \(No such file or directory\)"):
+        pull_file(shared_phone.phone, f"{folder}/f", tmp_path / "none" / "f")
+
+
 def test_fetching_goes_on_where_it_stopped(start_phone, tmp_path):
     phone = start_phone()
     phone.phone.run(["sh", "-c", f"head -c 8000000 /dev/urandom > {WORK}/log"])

@@ -6,6 +6,7 @@ import pytest
 from device_bridge.adb.trees import push_tree
 from device_bridge.errors import NoSpaceError, NotExecutableError, ReadOnlyError, TransferError
 from device_bridge.retrying import Retry
+from device_bridge.setup.deploy import program_sha256
 
 WORK = "/data/local/tmp"
 PATIENT = Retry(attempts=20, first_wait_s=0.05, longest_wait_s=0.2, total_s=30)
@@ -96,3 +97,11 @@ def test_what_a_phone_refuses_is_said_in_its_words(start_phone, tree):
 def test_a_folder_that_is_none_is_refused(shared_phone, tmp_path):
     with pytest.raises(TransferError, match="There is no folder"):
         push_tree(shared_phone.phone, tmp_path / "none", f"{WORK}/t")
+
+
+def test_what_is_no_file_in_a_folder_is_refused_before_anything_waits_for_it(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(TransferError, match="pipe cannot be read"):
+        push_tree(None, tmp_path, f"{WORK}/t")
+    with pytest.raises(TransferError, match="pipe cannot be read"):
+        program_sha256(tmp_path / "pipe")
