@@ -10,6 +10,7 @@ from dashboard.services.exports import write_trace
 from dashboard.services.runs import RunFilter, RunRow, count_runs, get_run, list_runs, load_record, run_details
 from dashboard.views.energy import energy_info
 from dashboard.views.run_labels import ended, kind
+from dashboard.views.theme import method_parameter
 from datastore.export import export_file
 from datastore.queries import row_as_json
 
@@ -116,6 +117,4 @@ def show(options: argparse.Namespace) -> Answer:
 
 def parameter(row: RunRow) -> str | None:
     """The parameter of a run's method."""
-    known = {"as2d": ("b", row.budget), "sd": ("K", row.width), "specasr": ("cap", row.draft_cap)}
-    letter, value = known.get(row.method or "", ("", None))
-    return None if value is None else f"{letter}={value}"
+    return method_parameter(row.method, row.budget, row.width, row.draft_cap)

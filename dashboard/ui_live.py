@@ -15,7 +15,7 @@ from dashboard.views.live_lanes import live_lanes_svg
 from dashboard.views.methods_compare import methods_figure, methods_info
 from dashboard.views.progress import FEW_CORES_NOTE, few_cores, progress_info
 from dashboard.views.text import element
-from dashboard.views.theme import PICTURE_CONFIG, method_name
+from dashboard.views.theme import PICTURE_CONFIG, method_of
 from device_bridge.errors import UnknownJobError
 from device_bridge.jobs import Job
 from device_bridge.streams import LiveRun
@@ -135,7 +135,7 @@ def _links(job: Job, records: Sequence[RunRecord]) -> None:
     with st.container(horizontal=True):
         for record in records[-4:]:
             request = record.request
-            name = method_name(request.method, request.budget, request.width)
+            name = method_of(request)
             ui.link(ui.TIMELINE, f"Timeline of {name}", icon=":material/view_timeline:", run=record.run_id)
         if len(records) > 1:
             ui.link(ui.RUNS, "All of these runs", icon=":material/table_rows:", group=job.runs[0].request.group_id)

@@ -14,7 +14,7 @@ from dashboard.notebook.source import Source
 from dashboard.services.power import traces_beside
 from dashboard.views import numbers
 from dashboard.views.run_labels import profile_label
-from dashboard.views.theme import method_name
+from dashboard.views.theme import method_of
 from datastore.queries import RunFilter, RunRow
 
 MOST_DETAILED = 6
@@ -106,7 +106,7 @@ def fill(
 
 def _run(source: Source, row: RunRow) -> tuple[str, list[Cell]]:
     window = f" on {row.window_id}" if row.window_id else ""
-    title = f"{method_name(row.method, row.budget, row.width)}{window}"
+    title = f"{method_of(row)}{window}"
     cells = [
         text_cell("## Timeline"),
         figure_cell("timeline", run=row.run_id),
@@ -124,7 +124,7 @@ def _run(source: Source, row: RunRow) -> tuple[str, list[Cell]]:
 
 def _comparison(rows: Sequence[RunRow]) -> tuple[str, list[Cell]]:
     ids = [row.run_id for row in rows]
-    methods = dict.fromkeys(method_name(row.method, row.budget, row.width) for row in rows)
+    methods = dict.fromkeys(method_of(row) for row in rows)
     named = ", ".join(methods) if len(methods) <= 4 else f"{len(methods)} settings"
     title = f"{named}: {numbers.counted(len(rows), 'run')}"
     cells = [

@@ -17,7 +17,7 @@ from as2d_core.accounting import boundaries, summarise
 from as2d_core.records import LANES, RunRecord
 from dashboard.views import text
 from dashboard.views.telemetry import series
-from dashboard.views.theme import method_name
+from dashboard.views.theme import method_of
 from dashboard.views.timeline_info import TimelineInfo, timeline_info
 
 Json = dict[str, Any]
@@ -81,7 +81,7 @@ def _about(record: RunRecord) -> Json:
     header, summary = record.header, summarise(record)
     return {
         "run_id": record.run_id,
-        "method": method_name(record.request.method, record.request.budget, record.request.width),
+        "method": method_of(record.request),
         "label": header.source,
         "emulated_drafter": record.request.drafter_pace_ms is not None,
         "clock": header.clock,
@@ -153,7 +153,7 @@ def _nested(slices: Iterable[_Slice], first_tid: int) -> list[_Slice]:
 def _names(record: RunRecord, pid: int, tracks: Mapping[str, Sequence[_Slice]]) -> list[Json]:
     request = record.request
     labels = [record.header.source] + (["emulated drafter"] if request.drafter_pace_ms is not None else [])
-    name = f"{record.run_id} {method_name(request.method, request.budget, request.width)}"
+    name = f"{record.run_id} {method_of(request)}"
     out = [
         _meta(pid, "process_name", {"name": name}),
         _meta(pid, "process_labels", {"labels": ", ".join(labels)}),

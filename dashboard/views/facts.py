@@ -11,7 +11,7 @@ from as2d_core.records import RunRecord
 from dashboard.views import numbers
 from dashboard.views.energy import energy_info
 from dashboard.views.runs_compare import POOLED
-from dashboard.views.theme import method_name
+from dashboard.views.theme import method_of
 
 _DEVICE = ("name", "model", "soc", "cpu", "system", "release", "android", "machine", "ram_bytes", "logical_cores")
 SHORT_HASH = 16
@@ -126,9 +126,7 @@ def _model(role: str) -> Callable[[RunRecord], str]:
 
 def _method(record: RunRecord) -> str:
     request = record.request
-    parts = [method_name(request.method, request.budget, request.width)]
-    if request.method == "specasr" and request.draft_cap is not None:
-        parts.append(f"cap {request.draft_cap}")
+    parts = [method_of(request)]
     if request.method == "as2d":
         parts += [f"search window {request.search_window}", f"batches of {request.batch_tokens}"]
     if request.method in ("as2d", "specasr"):

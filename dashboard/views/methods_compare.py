@@ -163,7 +163,7 @@ def methods_figure(info: MethodsInfo, theme: Theme) -> go.Figure:
     figure.layout = {
         **base_layout(theme),
         "height": BLOCK_PX * len(info.rows) + 60,
-        "margin": {"l": 108, "r": 150, "t": 8, "b": 50},
+        "margin": {"l": 120, "r": 150, "t": 8, "b": 50},
         "xaxis": axis(theme, "time from decode start (ms)", range=[0, end * 1.002], tickformat=",~f"),
         "yaxis": {"visible": False, "range": [-4, BLOCK_PX * len(info.rows) - 8], "fixedrange": True},
         "annotations": notes,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from as2d_core.records import Request
 from as2d_core.runner.device import device_facts
 from dashboard.views import numbers
-from dashboard.views.theme import method_name
+from dashboard.views.theme import method_of
 from device_bridge.jobs import Job
 from device_bridge.streams import LiveRun
 
@@ -65,7 +65,7 @@ def _title(job: Job) -> str:
 
 
 def _name(request: Request) -> str:
-    return method_name(request.method, request.budget, request.width)
+    return method_of(request)
 
 
 def _share(job: Job, run: LiveRun) -> float:

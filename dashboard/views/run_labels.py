@@ -7,7 +7,7 @@ from typing import Any
 from as2d_core.models.window_index import RecordedWindow
 from as2d_core.profiles.profile import Profile
 from dashboard.views import numbers, text
-from dashboard.views.theme import method_name
+from dashboard.views.theme import method_of
 
 GROUP_NAMES: Mapping[str, str] = {
     "clean": "Clean speech",
@@ -49,6 +49,7 @@ _LABELLED = (
     "method",
     "budget",
     "width",
+    "draft_cap",
     "window_id",
     "tps",
     "status",
@@ -64,7 +65,7 @@ def run_label(row: Mapping[str, Any]) -> str:
     status = row.get("status")
     parts = [
         when.strftime("%Y-%m-%d %H:%M:%S") if isinstance(when, datetime) else "",
-        method_name(row.get("method"), row.get("budget"), row.get("width")),
+        method_of(row),
         str(row.get("window_id") or ""),
         "" if row.get("tps") is None else numbers.tps(row["tps"]),
         "" if status == "eos" else ended(status),
@@ -80,7 +81,7 @@ def short_run_label(row: Mapping[str, Any]) -> str:
     when = row.get("created_at")
     parts = [
         f"{when.day} {when:%b %H:%M}" if isinstance(when, datetime) else "",
-        method_name(row.get("method"), row.get("budget"), row.get("width")),
+        method_of(row),
         str(row.get("window_id") or ""),
         str(row.get("status")) if row.get("tps") is None else numbers.tps(row["tps"]),
         "virtual" if row.get("virtual") else "",

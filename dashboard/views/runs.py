@@ -9,7 +9,7 @@ import pandas as pd
 
 from dashboard.views import numbers, text
 from dashboard.views.run_labels import ended, kind, same_output
-from dashboard.views.theme import method_name
+from dashboard.views.theme import method_of
 
 Row = Mapping[str, Any]
 
@@ -17,7 +17,7 @@ COLUMN_HELP: Mapping[str, str] = {
     "Run": "Id of the run; a unique beginning of it is enough anywhere.",
     "Started": "When the run was made, UTC.",
     "Device": "The phone or computer it ran on, or whose costs were charged.",
-    "Method": "Decoding method with its budget b or width K.",
+    "Method": "Decoding method with its budget b, width K or cap.",
     "Window": "The audio window that was transcribed.",
     "Status": "How the run ended: by itself, when the target says its end-of-sequence token (EOS); at the output cap; "
     "all others have no TPS.",
@@ -100,7 +100,7 @@ def _started(row: Row) -> str:
 
 
 def _method(row: Row) -> str:
-    shown = method_name(row.get("method"), row.get("budget"), row.get("width"))
+    shown = method_of(row)
     return text.shortened(text.visible(shown, spaces=False))
 
 

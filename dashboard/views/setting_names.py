@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from dashboard.views import numbers, text
-from dashboard.views.theme import method_name
+from dashboard.views.theme import method_of
 
 Row = Mapping[str, Any]
 Key = tuple[tuple[str, Any], ...]
@@ -17,7 +17,7 @@ _OWN: Mapping[str, tuple[str, ...]] = {
     "specasr": ("draft_cap", "threshold", *_DRAFTED),
     "as2d": ("budget", "threshold", "search_window", "batch_tokens", *_DRAFTED),
 }
-_IN_NAME = {"as2d": {"budget"}, "sd": {"width"}}
+_IN_NAME = {"as2d": {"budget"}, "sd": {"width"}, "specasr": {"draft_cap"}}
 
 
 def uses(row: Row, name: str) -> bool:
@@ -53,9 +53,7 @@ def setting_names(keys: Iterable[Key]) -> dict[Key, str]:
 
 
 def _short(values: Row) -> str:
-    name = method_name(values["method"], values.get("budget"), values.get("width"))
-    cap = values.get("draft_cap")
-    return f"{name} cap={cap}" if values["method"] == "specasr" and cap is not None else name
+    return method_of(values)
 
 
 def _part(name: str, value: Any) -> str:

@@ -11,7 +11,7 @@ from as2d_core.calibration.stability import MOST_CLOCK_DROP
 from as2d_core.sustained import Drift, Pace, judge_drift, pace_of, trailing_mean
 from dashboard.views import numbers
 from dashboard.views.text import label, lines
-from dashboard.views.theme import method_name
+from dashboard.views.theme import method_of
 from datastore.queries import RunRow
 from datastore.sweeps import GroupReadings
 
@@ -154,7 +154,7 @@ def _ordered(rows: Sequence[RunRow]) -> list[RunRow]:
 
 
 def _name(row: RunRow) -> str:
-    return method_name(row.method, row.budget, row.width)
+    return method_of(row)
 
 
 def _line(name: str, rows: list[RunRow], place: Callable[[RunRow], float], preparation_ms: Mapping[str, float]) -> Line:

@@ -173,16 +173,30 @@ def theme_named(name: str | None) -> Theme:
     return THEMES[name]
 
 
-def method_name(method: str | None, budget: int | None = None, width: int | None = None) -> str:
-    """A method as people read it: ``As²d b=7``, ``SD K=5``, ``Target-only``."""
+def method_parameter(
+    method: str | None, budget: int | None = None, width: int | None = None, draft_cap: int | None = None
+) -> str | None:
+    """The one parameter that decides how a method drafts: ``b=7``, ``K=5``, ``cap=7``; ``None`` without any."""
+    known = {"as2d": ("b", budget), "sd": ("K", width), "specasr": ("cap", draft_cap)}
+    letter, value = known.get(method or "", ("", None))
+    return None if value is None else f"{letter}={value}"
+
+
+def method_name(
+    method: str | None, budget: int | None = None, width: int | None = None, draft_cap: int | None = None
+) -> str:
+    """A method with its parameter as people read it: ``As²d b=7``, ``SD K=5``, ``SpecASR cap=7``, ``Target-only``."""
     if method is None:
         return "n/a"
+    parameter = method_parameter(method, budget, width, draft_cap)
     shown = METHOD_NAMES.get(method, method)
-    if method == "as2d" and budget is not None:
-        return f"{shown} b={budget}"
-    if method == "sd" and width is not None:
-        return f"{shown} K={width}"
-    return shown
+    return shown if parameter is None else f"{shown} {parameter}"
+
+
+def method_of(run: Any) -> str:
+    """``method_name`` of a request, a stored run or a row of one: whatever has a method and its parameters."""
+    read = run.get if isinstance(run, Mapping) else lambda name: getattr(run, name)
+    return method_name(*(read(name) for name in ("method", "budget", "width", "draft_cap")))
 
 
 def bar_marker(theme: Theme, role: str) -> dict[str, Any]:

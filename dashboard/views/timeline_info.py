@@ -15,7 +15,7 @@ from as2d_core.records import METHODS, OPERATIONS, RunRecord
 from dashboard.views import numbers, telemetry
 from dashboard.views.parts import Work, work_of
 from dashboard.views.run_columns import Lists, RunColumns, columns_of_record, limits
-from dashboard.views.theme import method_name
+from dashboard.views.theme import method_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -180,7 +180,7 @@ def timeline_of(record: RunRecord, columns: RunColumns, figures: Figures) -> Tim
     return TimelineInfo(
         run_id=record.run_id,
         method=request.method,
-        method_label=method_name(request.method, request.budget, request.width),
+        method_label=method_of(request),
         device=_device(record),
         window=request.audio.window_id,
         audio_s=request.audio.duration_s,

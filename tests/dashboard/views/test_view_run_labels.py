@@ -1,6 +1,8 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
+import pytest
+
 from as2d_core.models.demo_catalog import demo_window, demo_windows
 from as2d_core.profiles import load_profile
 from as2d_core.profiles.profile import Stability
@@ -12,6 +14,7 @@ from dashboard.views.run_labels import (
     window_group,
     window_label,
 )
+from dashboard.views.runs import runs_info
 
 ROW = {
     "created_at": datetime(2026, 3, 1, 10, 2, 3, tzinfo=UTC),
@@ -74,3 +77,12 @@ def test_a_measured_profile_says_when():
     measured = replace(load_profile("k70"), kind="measured", created_at="2026-03-01T10:00:00+00:00", provenance={})
     assert profile_label(measured) == "Redmi K70 Pro (measured, 2026-03-01)"
     assert costs_sentence(measured) == "Where its values come from is not recorded."
+
+
+@pytest.mark.parametrize("named", [run_label, short_run_label, lambda row: runs_info([row]).shown["Method"][0]])
+@pytest.mark.parametrize(
+    ("method", "parameter", "said"),
+    [("as2d", "budget", "As²d b=7"), ("sd", "width", "SD K=7"), ("specasr", "draft_cap", "SpecASR cap=7")],
+)
+def test_a_run_is_named_with_the_parameter_of_its_method_everywhere(named, method, parameter, said):
+    assert said in named({"method": method, parameter: 7})

@@ -100,6 +100,7 @@ def test_an_unknown_theme_or_role_suggests_the_nearest():
 def test_methods_are_named_with_what_decides_them():
     assert method_name("as2d", budget=7) == "As²d b=7"
     assert method_name("sd", width=5) == "SD K=5"
+    assert method_name("specasr", draft_cap=7) == "SpecASR cap=7"
     assert method_name("target-only", budget=3) == "Target-only"
     assert method_name("new-method") == "new-method"
     assert method_name(None) == "n/a"
