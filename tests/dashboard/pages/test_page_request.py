@@ -70,7 +70,7 @@ def test_all_methods_run_on_the_same_recording_and_stand_side_by_side(workspace,
     assert [run.request.method for run in job.runs] == ["target-only", "sd", "specasr", "as2d"]
     app.run()
     assert f"methods-{job.id}" in app.charts
-    assert list(app.test.dataframe[0].value["Method"]) == ["Target-only", "SD K=8", "SpecASR", "As²d b=7"]
+    assert list(app.test.dataframe[0].value["Method"]) == ["Target-only", "SD K=8", "SpecASR cap=7", "As²d b=7"]
 
 
 def test_a_second_tab_shows_the_running_job_again(workspace, open_page):
