@@ -16,7 +16,7 @@ from dashboard.services.running import start_run
 from dashboard.services.runs import RunRow, get_run, load_record
 from dashboard.services.workspace import Workspace
 from dashboard.views.numbers import MINUS
-from dashboard.views.run_labels import ended
+from dashboard.views.run_labels import ended, same_output
 from datastore.errors import RunNotFoundError
 from device_bridge.jobs import Job
 from device_bridge.local import THIS_COMPUTER
@@ -213,7 +213,6 @@ def _answer(workspace: Workspace, job: Job, repetitions: int) -> Answer:
 
 
 def _text(row: RunRow, repetitions: int) -> str:
-    same = {True: "same tokens as target-only", False: "OTHER tokens than target-only", None: "not compared (n/a)"}
     account = [number(None if t is None else t / 1e6) for t in (row.draft_ns, row.verify_ns, row.overlap_ns)]
     idle = number(None if row.idle_ns is None else row.idle_ns / 1e6)
     median = f"  (median of {repetitions} repetitions)" if repetitions > 1 else ""
@@ -230,7 +229,7 @@ def _text(row: RunRow, repetitions: int) -> str:
             f"{row.committed_tokens} tokens in {number(row.elapsed_ms, 'ms', 1)} = {number(row.tps, 'tok/s')}; "
             f"response after {number(row.response_ms, 'ms', 1)}",
             f"{row.rounds} rounds, {row.proposed} candidates proposed, {row.accepted} accepted; "
-            f"{same[row.matches_target_only]}",
+            f"output against target-only: {same_output(row.matches_target_only)}",
             f"T = D + V {MINUS} O + H: {number(row.elapsed_ms)} = {account[0]} + {account[1]} "
             f"{MINUS} {account[2]} + {idle} ms",
         ]

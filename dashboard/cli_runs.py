@@ -9,7 +9,7 @@ from dashboard.cli_run import figures
 from dashboard.services.exports import write_trace
 from dashboard.services.runs import RunFilter, RunRow, count_runs, get_run, list_runs, load_record, run_details
 from dashboard.views.energy import energy_info
-from dashboard.views.run_labels import ended, kind
+from dashboard.views.run_labels import ended, kind, same_output
 from dashboard.views.theme import method_parameter
 from datastore.export import export_file
 from datastore.queries import row_as_json
@@ -51,7 +51,7 @@ def runs(options: argparse.Namespace) -> Answer:
         return Answer({"file": path, "runs": count_runs(workspace, where)}, f"Written: {path}")
     rows, total = list_runs(workspace, where, limit=options.limit), count_runs(workspace, where)
     text = table(
-        ["run", "method", "parameter", "window", "status", "tokens", "tok/s", "same tokens", "label"],
+        ["run", "method", "parameter", "window", "status", "tokens", "tok/s", "output", "label"],
         [
             [
                 row.run_id,
@@ -61,7 +61,7 @@ def runs(options: argparse.Namespace) -> Answer:
                 ended(row.status),
                 row.committed_tokens,
                 row.tps,
-                row.matches_target_only,
+                same_output(row.matches_target_only),
                 kind(row_as_json(row)),
             ]
             for row in rows
@@ -90,7 +90,7 @@ def show(options: argparse.Namespace) -> Answer:
         "window": row.window_id,
         "device": row.device_name,
         "models": f"{row.target_name}, {row.drafter_name or 'no drafter'}",
-        "status": row.status,
+        "status": ended(row.status),
         "error": row.error or ("; ".join(row.problems) or None),
         "text": row.text,
         "tokens": row.committed_tokens,
@@ -104,7 +104,7 @@ def show(options: argparse.Namespace) -> Answer:
             for t in (row.draft_ns, row.verify_ns, row.overlap_ns, row.idle_ns)
         ),
         "energy": "n/a: no battery was read" if energy is None else energy.text,
-        "same tokens as target-only": row.matches_target_only,
+        "output against target-only": same_output(row.matches_target_only),
         "label": kind(row_as_json(row)),
         "tags": ", ".join(row.tags) or None,
         "note": row.notes,

@@ -109,7 +109,7 @@ def _compare(record: RunRecord, reference: RunRecord | None) -> tuple[str, str]:
     if reference is None:
         return numbers.NA, "no target-only run has finished"
     if record.status not in ("eos", "capped"):
-        return numbers.NA, f"the run is {record.status}"
+        return numbers.NA, f"the run is {ended(record.status)}"
     if record is reference:
         return numbers.NA, "it is what the others are compared with"
     mine, theirs = record.tokens, reference.tokens
@@ -182,7 +182,7 @@ def _result(row: MethodRow) -> str:
     """What stands behind the end of a timeline."""
     first = f'<span style="color:inherit">{numbers.whole_ms(row.timeline.end_ms)}</span>'
     if row.timeline.status not in ("eos", "capped"):
-        return f"{first}<br>{label(row.timeline.status)}"
+        return f"{first}<br>{label(ended(row.timeline.status))}"
     gained = "" if row.gain is None or row.method == "target-only" else numbers.against_target_only(row.gain)
     size = f'<span style="font-size:{SMALL_PX}px">{numbers.tps(row.tps)}{gained and "<br>"}{gained}</span>'
     output = "" if row.output == "equal" or row.method == "target-only" else f"<br>output {row.output}"

@@ -9,6 +9,7 @@ from rapidfuzz.distance import Levenshtein
 
 from dashboard.views import numbers, text
 from dashboard.views.run_groups import RunGroup, Work, work
+from dashboard.views.run_labels import ended, same_output
 from dashboard.views.runs import Row
 from dashboard.views.text import element, escape, visible
 from dashboard.views.theme import FONT, Theme, faded
@@ -122,18 +123,18 @@ def _row(name: str, row: Row, base: Row | None, tokens: Mapping[str, Sequence[in
         return OutputRow(run_id, "", name, window, f"{numbers.NA}: no reference", None, None, None)
     reference_id = str(base.get("run_id"))
     if row.get("status") not in ("eos", "capped"):
-        said = f"{numbers.NA}: {row.get('status')}"
+        said = f"{numbers.NA}: {ended(row.get('status'))}"
         return OutputRow(run_id, reference_id, name, window, said, None, None, None)
     mine, theirs = row.get("output_sha256"), base.get("output_sha256")
     if mine is None or theirs is None:
         return OutputRow(run_id, reference_id, name, window, f"{numbers.NA}: no tokens", None, None, None)
     if mine == theirs:
-        return OutputRow(run_id, reference_id, name, window, "equal", None, 0, None)
+        return OutputRow(run_id, reference_id, name, window, same_output(True), None, 0, None)
     first = None
     if run_id in tokens and reference_id in tokens:
         first = first_difference(tokens[run_id], tokens[reference_id])
     a, b = split_words(row.get("text") or ""), split_words(base.get("text") or "")
-    return OutputRow(run_id, reference_id, name, window, "different", first, Levenshtein.distance(a, b), len(b))
+    return OutputRow(run_id, reference_id, name, window, same_output(False), first, Levenshtein.distance(a, b), len(b))
 
 
 def outputs_table(info: OutputsInfo) -> pd.DataFrame:

@@ -83,7 +83,7 @@ def short_run_label(row: Mapping[str, Any]) -> str:
         f"{when.day} {when:%b %H:%M}" if isinstance(when, datetime) else "",
         method_of(row),
         str(row.get("window_id") or ""),
-        str(row.get("status")) if row.get("tps") is None else numbers.tps(row["tps"]),
+        ended(row.get("status")) if row.get("tps") is None else numbers.tps(row["tps"]),
         "virtual" if row.get("virtual") else "",
     ]
     return " · ".join(_one_line(part, 30) for part in parts if part)

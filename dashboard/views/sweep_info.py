@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from as2d_core.calibration.stability import MOST_CLOCK_DROP
 from as2d_core.sustained import Drift, Pace, judge_drift, pace_of, trailing_mean
 from dashboard.views import numbers
+from dashboard.views.run_labels import ended, same_output
 from dashboard.views.text import label, lines
 from dashboard.views.theme import method_of
 from datastore.queries import RunRow
@@ -113,7 +114,11 @@ def sweep_info(
     names = list(dict.fromkeys(_name(row) for row in whole))
     lines_ = tuple(_line(name, [r for r in whole if _name(r) == name], place, preparation_ms or {}) for name in names)
     failures = tuple(
-        Failure(place(row), row.run_id, lines([f"<b>{label(_name(row))}</b>", row.status, label(row.error or "", 120)]))
+        Failure(
+            place(row),
+            row.run_id,
+            lines([f"<b>{label(_name(row))}</b>", ended(row.status), label(row.error or "", 120)]),
+        )
         for row in ordered
         if row.status not in WHOLE
     )
@@ -180,8 +185,8 @@ def _line(name: str, rows: list[RunRow], place: Callable[[RunRow], float], prepa
 
 
 def _hover(row: RunRow, name: str, prepared_s: float) -> str:
+    same = row.matches_target_only
     view = "" if row.view_end_s is None else f"{row.view_start_s or 0.0:g} to {row.view_end_s:g} s of the recording"
-    same = {True: "same tokens as target-only", False: "other tokens than target-only", None: ""}
     return lines(
         [
             f"<b>{label(name)}</b>, {label(row.run_id)}",
@@ -189,8 +194,8 @@ def _hover(row: RunRow, name: str, prepared_s: float) -> str:
             f"{numbers.tps(row.tps)}, {numbers.counted(row.committed_tokens, 'token')}",
             f"response {numbers.duration(row.response_ms)}, preparation {numbers.duration(prepared_s * 1e3)}",
             f"accepted {numbers.part(row.accepted, row.proposed)}" if row.proposed else "",
-            same[row.matches_target_only],
-            "capped" if row.status == "capped" else "",
+            "" if same is None else f"output {same_output(same)}",
+            ended(row.status) if row.status == "capped" else "",
         ]
     )
 

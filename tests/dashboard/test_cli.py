@@ -204,9 +204,14 @@ def test_runs_are_written_to_a_file(run_id, as2d, tmp_path):
 
 def test_people_get_a_table(run_id, capsys):
     assert main(["runs"]) == 0
-    assert run_id in capsys.readouterr().out
+    listed = capsys.readouterr().out
+    assert run_id in listed
     assert main(["show", run_id]) == 0
-    assert "same tokens as target-only  n/a" in capsys.readouterr().out
+    shown = dict(line.split("  ", 1) for line in capsys.readouterr().out.splitlines())
+    said = {name.strip(): value.strip() for name, value in shown.items()}
+    assert said["output against target-only"] == "n/a"
+    assert said["status"] == "ended by itself (EOS)"
+    assert said["status"] in listed
 
 
 def test_the_store_says_where_it_is_verifies_and_is_rebuilt(run_id, as2d, data_folder):

@@ -86,3 +86,8 @@ def test_a_measured_profile_says_when():
 )
 def test_a_run_is_named_with_the_parameter_of_its_method_everywhere(named, method, parameter, said):
     assert said in named({"method": method, parameter: 7})
+
+
+def test_a_run_that_ended_at_its_cap_reads_so_in_short_lists_too():
+    said = short_run_label(ROW | {"status": "capped", "tps": None})
+    assert said.endswith("cut at the output cap")
