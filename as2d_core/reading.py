@@ -3,9 +3,10 @@
 import errno
 import json
 import stat
+from io import BufferedReader
 from math import isfinite
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 MOST_BYTES = 64_000_000
 """Far above any file of this kind."""
@@ -45,7 +46,7 @@ def check_regular(path: Path) -> None:
         raise OSError(errno.EINVAL, "Is no regular file", str(path))
 
 
-def open_regular(path: Path) -> BinaryIO:
+def open_regular(path: Path) -> BufferedReader:
     """A file of others, opened for reading.
 
     Raises:
@@ -53,6 +54,16 @@ def open_regular(path: Path) -> BinaryIO:
     """
     check_regular(path)
     return path.open("rb")
+
+
+def read_words(path: Path) -> str:
+    """The beginning of a text file, up to ``MOST_BYTES``; what is no UTF-8 is replaced.
+
+    Raises:
+        OSError: as ``open_regular``.
+    """
+    with open_regular(path) as file:
+        return file.read(MOST_BYTES).decode("utf-8", "replace")
 
 
 def read_json(path: Path, most_bytes: int = MOST_BYTES) -> Any:

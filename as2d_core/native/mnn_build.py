@@ -7,6 +7,7 @@ from pathlib import Path
 from as2d_core.native.binaries import Binary, holds, read_binary
 from as2d_core.native.errors import NativeBuildError
 from as2d_core.native.targets import Target
+from as2d_core.reading import read_words
 
 PLACES = ("lib", "lib64", "build", "")
 """Where below its folder the libraries of an MNN build lie; cmake/mnn.cmake looks there, too."""
@@ -64,7 +65,7 @@ def _version(root: Path) -> str:
         raise NativeBuildError(f"There is no folder {root}; give the one that MNN was installed to.")
     header = root / "include/MNN/MNNDefine.h"
     try:
-        found = dict(_VERSION.findall(header.read_text(encoding="utf-8", errors="replace")))
+        found = dict(_VERSION.findall(read_words(header)))
     except OSError:
         raise NativeBuildError(
             f"{root} holds no MNN: {header.relative_to(root)} is missing; give the folder that MNN was installed to."

@@ -1,6 +1,5 @@
 """Where is Android's NDK, and can it build for the wanted phones?"""
 
-import json
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -8,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from as2d_core.native.errors import NativeBuildError
+from as2d_core.reading import read_json, read_words
 
 API_LEVEL = 28
 """Android 9, the oldest the runner is built for unless something else is said."""
@@ -78,7 +78,7 @@ def _read(root: Path, source: str) -> Ndk:
         hint = f"give {max(inside, key=_version_key)}" if inside else "give the folder of a whole NDK"
         raise NativeBuildError(f"{source} names {root}, which is no NDK: {TOOLCHAIN_FILE} is missing; {hint}.")
     try:
-        found = _REVISION.search((root / "source.properties").read_text(encoding="utf-8", errors="replace"))
+        found = _REVISION.search(read_words(root / "source.properties"))
     except OSError:
         found = None
     return Ndk(root, found[1] if found else None, _levels(root))
@@ -87,12 +87,12 @@ def _read(root: Path, source: str) -> Ndk:
 def _levels(root: Path) -> tuple[int, int] | None:
     """Newer NDKs have a list of platforms, and all of the last years a file for CMake."""
     try:
-        body = json.loads((root / "meta/platforms.json").read_text(encoding="utf-8"))
+        body = read_json(root / "meta/platforms.json")
         return int(body["min"]), int(body["max"])
     except (OSError, ValueError, KeyError, TypeError):
         pass
     try:
-        text = (root / "build/cmake/platforms.cmake").read_text(encoding="utf-8", errors="replace")
+        text = read_words(root / "build/cmake/platforms.cmake")
     except OSError:
         return None
     lowest, highest = _OLDEST_CMAKE.search(text), _NEWEST_CMAKE.search(text)

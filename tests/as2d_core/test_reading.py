@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from as2d_core.reading import is_file, is_folder, parse_json, read_json
+from as2d_core.reading import is_file, is_folder, open_regular, parse_json, read_json, read_words
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000, "{", "", "9" * 5000, "\ufeff{}"])
@@ -25,10 +25,11 @@ def test_a_file_beyond_the_bound_is_a_value_error(tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
-def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
+@pytest.mark.parametrize("read", [read_json, read_words, open_regular])
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path, read):
     os.mkfifo(tmp_path / "pipe.json")
     with pytest.raises(OSError, match="no regular file"):
-        read_json(tmp_path / "pipe.json")
+        read(tmp_path / "pipe.json")
 
 
 def test_a_folder_is_refused(tmp_path):
