@@ -89,7 +89,7 @@ def phone(workspace: Workspace, listed: KnownPhone) -> None:
     """The card of one phone."""
     with st.container(border=True, key=f"card-{listed.id}".replace(":", "-").replace("@", "-")):
         with st.spinner(f"Asking {listed.name}"):
-            look = _look(repr(listed.connections), workspace.folders, listed)
+            look = _look(f"{listed.connections} {_set_up_mark(workspace, listed.id)}", workspace.folders, listed)
         name = (look.facts and (look.facts.value("name") or look.facts.value("model"))) or listed.name
         st.subheader(ui.plain(str(name)), anchor=False)
         marks = badge_html(badge("virtual"), ui.theme()) if look.virtual else ""
@@ -119,23 +119,36 @@ def away(workspace: Workspace, found: PhoneList) -> None:
             st.subheader(ui.plain(job.device_name), anchor=False)
             ui.sentence("Not within reach now. What runs there goes on.")
             _work(workspace, device_id, phone_form(device_id))
+    for set_up in workspace.set_ups.running():
+        if set_up.phone_id in there:
+            continue
+        with st.container(border=True, key=f"card-set-up-{set_up.number}"):
+            st.subheader(ui.plain(set_up.phone_name), anchor=False)
+            ui_phone_setup.going_on(workspace, set_up.phone_id)
 
 
 def _phone_state(workspace: Workspace, listed: KnownPhone, look: PhoneLook) -> None:
     job = workspace.jobs.active(listed.id)
+    set_up = workspace.set_ups.of(listed.id)
+    busy = set_up is not None and set_up.running
     now, setting_up, work = st.container(), st.container(), st.container()  # a button never moves into another's place
     with now:
         if listed.ready and look.problem is None and job is None:
             # While something is measured nobody asks the phone: the runner itself sends its readings.
-            st.fragment(_phone_now, run_every=WATCH_S)(listed)
-            _orphans(workspace, listed, look)
+            st.fragment(_phone_now, run_every=WATCH_S)(workspace, listed, _set_up_mark(workspace, listed.id))
+            if not busy:
+                _orphans(workspace, listed, look)
         st.html(readiness_html(look.readiness, ui.theme()))
     with setting_up:
-        if listed.ready and job is None and ui_phone_setup.set_up(workspace, listed, look.readiness):
-            _look.clear()
-            st.rerun()
+        if busy:
+            ui_phone_setup.going_on(workspace, listed.id)
+        else:
+            if set_up is not None:
+                ui_phone_setup.ended(workspace, set_up)
+            if listed.ready and job is None:
+                ui_phone_setup.set_up(workspace, listed, look.readiness)
     with work:
-        if look.readiness.ready or job is not None:
+        if not busy and (look.readiness.ready or job is not None):
             form = phone_form(listed.id)
             if job is None and look.facts is not None and look.facts.value("task_profile"):
                 top = st.toggle("Profile it under Android's highest task profile", key=f"top-{listed.id}")
@@ -240,11 +253,19 @@ def _computer_now() -> None:
     st.html(gauges_html(computer_gauges(computer_reading(_sensors())), ui.theme()))
 
 
-def _phone_now(listed: KnownPhone) -> None:
+def _phone_now(workspace: Workspace, listed: KnownPhone, set_up_mark: str) -> None:
+    if _set_up_mark(workspace, listed.id) != set_up_mark:
+        st.rerun()  # it was begun in another tab, or ended or was dismissed there
     try:
         st.html(gauges_html(phone_gauges(phone_conditions(listed)), ui.theme()))
     except DeviceError as error:
         ui.sentence(str(error))
+
+
+def _set_up_mark(workspace: Workspace, phone_id: str) -> str:
+    """Another one whenever a set-up has begun or ended: what was seen of the phone before is out of date then."""
+    found = workspace.set_ups.of(phone_id)
+    return "" if found is None else f"set-up {found.number} {found.running}"
 
 
 def _history(workspace: Workspace, keys: tuple[str, ...]) -> None:

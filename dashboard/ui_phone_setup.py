@@ -1,4 +1,4 @@
-"""How is a phone set up from a page? With Python's runner or a native one, and it says what it does while it works."""
+"""How is a phone set up from a page? With Python's runner or a native one; it goes on without the page, too."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,12 +7,13 @@ import streamlit as st
 
 from dashboard import ui
 from dashboard.services.native_builds import runners_for_phones
-from dashboard.services.phones import set_native_up, set_phone_up
+from dashboard.services.set_ups import SetUpNow, WantedRunner
 from dashboard.services.workspace import Workspace
 from datastore.locations import Folders
 from device_bridge.adb import KnownPhone
 from device_bridge.setup.checks import Readiness, Remedy
 
+LIVE_S = 1.0
 BUILD_HINT = "Build one with: as2d native build --preset android-arm64 --mnn FOLDER"
 
 
@@ -30,17 +31,48 @@ _KEPT = _Runner("kept", "The native runner that is there")
 _FILE = _Runner("file", "A native runner in a file")
 
 
-def set_up(workspace: Workspace, listed: KnownPhone, readiness: Readiness) -> bool:
-    """What brings over what is missing, or another runner; whether the phone was set up just now."""
+def set_up(workspace: Workspace, listed: KnownPhone, readiness: Readiness) -> None:
+    """What brings over what is missing, or another runner."""
     if any(check.remedy is Remedy.SET_UP for check in readiness.missing):
-        return _choose(workspace, listed, readiness, first=True)
-    if readiness.ready:
+        _choose(workspace, listed, readiness, first=True)
+    elif readiness.ready:
         with st.expander("Use another runner"):
-            return _choose(workspace, listed, readiness, first=False)
-    return False
+            _choose(workspace, listed, readiness, first=False)
 
 
-def _choose(workspace: Workspace, listed: KnownPhone, readiness: Readiness, *, first: bool) -> bool:
+def going_on(workspace: Workspace, phone_id: str) -> None:
+    """A set-up that runs, with the way to end it; the page is drawn again when it has ended."""
+    st.fragment(_going_on, run_every=LIVE_S)(workspace, phone_id)
+
+
+def ended(workspace: Workspace, last: SetUpNow) -> None:
+    """How the last set-up of a phone came out, until somebody has read it."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        with st.container():
+            ui.box("error" if last.state == "failed" else "note", last.sentence)
+        if ui.pressed("Dismiss", f"dismiss-set-up-{last.phone_id}"):
+            workspace.set_ups.dismiss(last.phone_id)
+            st.rerun()
+
+
+def _going_on(workspace: Workspace, phone_id: str) -> None:
+    said = st.container()
+    left, right = st.columns([3, 1], vertical_alignment="center")
+    now = workspace.set_ups.of(phone_id)
+    cancelling = now is not None and now.state == "cancelling"
+    with right:
+        if ui.pressed("Cancel", f"cancel-set-up-{phone_id}", disabled=cancelling):
+            workspace.set_ups.cancel(phone_id)
+    now = workspace.set_ups.of(phone_id)
+    if now is None or not now.running:
+        st.rerun()
+    with said:
+        ui.sentence(f"Setting the phone up. {now.sentence}", muted=False)
+    if now.share is not None:
+        left.progress(now.share, text=f"{now.share:.0%}")
+
+
+def _choose(workspace: Workspace, listed: KnownPhone, readiness: Readiness, *, first: bool) -> None:
     options = _runners(workspace.folders, readiness)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.selectbox(
@@ -66,30 +98,13 @@ def _choose(workspace: Workspace, listed: KnownPhone, readiness: Readiness, *, f
         if program is None:
             ui.sentence(BUILD_HINT)
     if not pressed:
-        return False
+        return
     if name == _FILE.id and program is None:
         ui.sentence("Name the file of the native runner first.", muted=False)
-        return False
+        return
     with ui.guarded():
-        _carry_out(workspace, listed, name, program)
-        return True
-    return False
-
-
-def _carry_out(workspace: Workspace, listed: KnownPhone, name: str, program: Path | None) -> None:
-    with st.status("Setting the phone up", expanded=True) as status:
-        said = status.empty()
-
-        def say(sentence: str) -> None:
-            said.text(sentence)
-
-        if name == _PYTHON.id:
-            set_phone_up(workspace.folders, listed, say=say)
-        else:
-            set_native_up(workspace.folders, listed, program, say=say)
-    for device in workspace.jobs.devices():
-        if device.id == listed.id and workspace.jobs.active(device.id) is None:
-            device.close()  # a runner that waits there for requests is the one from before
+        workspace.set_ups.start(listed, WantedRunner(native=name != _PYTHON.id, program=program))
+        st.rerun()
 
 
 def _runners(folders: Folders, readiness: Readiness) -> dict[str, _Runner]:

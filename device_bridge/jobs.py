@@ -14,6 +14,7 @@ from as2d_core.runner.coordinator import STOPS_BATCH
 from device_bridge.devices import Device
 from device_bridge.errors import (
     DeviceBusyError,
+    DeviceError,
     JobsClosedError,
     LeftRunningError,
     RunnerLostError,
@@ -61,6 +62,7 @@ class JobManager:
         self._devices: dict[str, Device] = {device.id: device for device in devices}
         self._jobs: dict[str, Job] = {}
         self._active: dict[str, Job] = {}
+        self._held: dict[str, Callable[[], DeviceError]] = {}
         self._lock = threading.Lock()
         self._closed = False
         atexit.register(self.close)
@@ -77,6 +79,7 @@ class JobManager:
 
         Raises:
             DeviceBusyError: the device of that id runs a job.
+            DeviceError: it is held.
         """
         with self._lock:
             self._refuse_if_busy(device.id)
@@ -95,6 +98,27 @@ class JobManager:
         with self._lock:
             return self._devices.setdefault(found.id, found)
 
+    def hold(self, device_id: str, refusal: Callable[[], DeviceError]) -> None:
+        """Keep a device, which nobody need have added yet, free of jobs until ``release``.
+
+        Args:
+            refusal: makes the error of whoever asks for the device meanwhile.
+
+        Raises:
+            DeviceBusyError: it runs a job.
+            DeviceError: it is held already, and this is what its holder says.
+            JobsClosedError: this program is about to end.
+        """
+        with self._lock:
+            self._refuse_if_closed()
+            self._refuse_if_busy(device_id)
+            self._held[device_id] = refusal
+
+    def release(self, device_id: str) -> None:
+        """Jobs may begin again on a device that was held."""
+        with self._lock:
+            self._held.pop(device_id, None)
+
     # -- jobs ---------------------------------------------------------------------------------------
 
     def submit(
@@ -108,6 +132,7 @@ class JobManager:
         Raises:
             UnknownDeviceError: there is no such device.
             DeviceBusyError: it runs another job.
+            DeviceError: somebody holds it, and this is what they say.
             RequestError: a request cannot be written down, or its run id is no file name or not new.
         """
         if not requests:
@@ -207,8 +232,7 @@ class JobManager:
     ) -> Job:
         device = self.device(device_id)
         with self._lock:
-            if self._closed:
-                raise JobsClosedError("No job can be started any more: this program is about to end.")
+            self._refuse_if_closed()
             self._refuse_if_busy(device.id)
             job = Job(device, runs, title, left.job_id if left else None, stop_at)
             self._active[device.id] = job
@@ -227,6 +251,14 @@ class JobManager:
         job = self._active.get(device_id)
         if job is not None:
             raise DeviceBusyError(job.device_name, job.id, job.title)
+        refusal = self._held.get(device_id)
+        if refusal is not None:
+            held = refusal()
+            raise held
+
+    def _refuse_if_closed(self) -> None:
+        if self._closed:
+            raise JobsClosedError("Nothing can be started any more: this program is about to end.")
 
     def _forget_old(self) -> None:
         over = [job.id for job in self._jobs.values() if job.finished]

@@ -9,6 +9,7 @@ from as2d_core.errors import As2dError
 from dashboard.services.phone_runs import find_phone
 from dashboard.services.phone_watch import IDENTITIES, PhoneWatch
 from dashboard.services.phones import greet
+from dashboard.services.set_ups import SetUps
 from dashboard.services.settings import Settings, read_settings
 from datastore.errors import StoreError
 from datastore.files import translated_os
@@ -39,6 +40,8 @@ class Workspace:
         self.folders = store.folders
         self.incoming = incoming_folder(store.folders)
         self.jobs = JobManager(self.incoming, devices, self._take_stream, self._find_phone)
+        self.set_ups = SetUps(store.folders, self.jobs)
+        """Phones that are being set up, whichever page asked for it."""
         self.notices = [*store.notices, *self._take_leftovers(), *self.jobs.left_problems()]
         """What opening found and did, and what happened since beside what anybody asked for, in sentences."""
         self.tell: Callable[[str], None] = lambda _: None
@@ -58,6 +61,7 @@ class Workspace:
     def close(self) -> None:
         """End what runs and give the store back."""
         self.phones.close()
+        self.set_ups.close()
         self.jobs.close()
         self.store.close()
 

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 from as2d_core.errors import ModelError
 from as2d_core.models.folder import ModelInfo
@@ -26,6 +27,19 @@ from device_bridge.setup.trial import (
 from device_bridge.setup.wanted import Wanted, check_fits, wanted_now
 
 Say = Callable[[str], None]
+
+
+class Transferred(str):
+    """How far a transfer is, in words; those who draw a bar ask for its share."""
+
+    __slots__ = ("share",)
+    share: float
+    """0 to 1."""
+
+    def __new__(cls, what: str, done_bytes: int, total_bytes: int) -> Self:
+        made = super().__new__(cls, f"{what}, {done_bytes / 1e6:,.1f} of {total_bytes / 1e6:,.1f} MB")
+        made.share = min(1.0, done_bytes / total_bytes) if total_bytes > 0 else 1.0
+        return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +155,7 @@ def place_models(
 
 def told(say: Say, what: str) -> Progress:
     """Says how far a transfer is."""
-    return lambda done, total: say(f"{what}, {done / 1e6:,.1f} of {total / 1e6:,.1f} MB")
+    return lambda done, total: say(Transferred(what, done, total))
 
 
 def _trial(

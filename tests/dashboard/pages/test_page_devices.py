@@ -1,6 +1,7 @@
 """The Devices page: this computer, virtual phones over the real adb server, and every state in between."""
 
 import json
+import threading
 import time
 from dataclasses import asdict, replace
 from itertools import count
@@ -11,7 +12,9 @@ from virtual_phones import free_port
 
 from as2d_core.native.built import Built
 from as2d_core.records import AudioRef, ModelRef, Request
-from dashboard import ui, ui_devices, ui_phone_setup, ui_phones
+from dashboard import ui, ui_devices, ui_phones
+from dashboard.services import set_ups
+from device_bridge.errors import TransferStoppedError
 from device_bridge.local import THIS_COMPUTER
 
 
@@ -126,17 +129,45 @@ def test_a_phone_is_set_up_with_the_native_runner_that_was_built_here_or_with_on
     about = Built(folder, "0" * 64, len(elf()), "linux-arm64", "aarch64", "linux", None, None, "3.6.1", ("llm",), "1")
     (folder / "about.json").write_text(json.dumps(asdict(about) | {"program": "as2d-runner"}, default=str))
     asked = []
-    monkeypatch.setattr(ui_phone_setup, "set_native_up", lambda *given, **_: asked.append(given[2]))
+    monkeypatch.setattr(set_ups, "set_native_up", lambda *given, **_: asked.append(given[2]))
     app = open_page("devices")
     app.widget("selectbox", "Runner").set_value("linux-arm64")
     app.press("Set up")
+    assert workspace.set_ups.wait(shared_phone.own_serial, 60)
     assert asked == [folder / "as2d-runner"]
+    app.run()
     app.widget("selectbox", "Runner").set_value("file")
     app.press("Set up")
     assert "Name the file of the native runner first." in app.text
     app.widget("text_input", "File of the runner").set_value(str(tmp_path / "mine"))
     app.press("Set up")
+    assert workspace.set_ups.wait(shared_phone.own_serial, 60)
     assert asked[1:] == [tmp_path / "mine"]
+
+
+def test_a_set_up_outlives_its_tab_is_seen_in_another_and_can_be_cancelled_there(
+    open_page, workspace, shared_phone, own_server, monkeypatch
+):
+    begun = threading.Event()
+
+    def until_cancelled(*_, say, cancel):
+        say("Sending Python and MNN")
+        begun.set()
+        assert cancel.wait(60)
+        raise TransferStoppedError("Setting up the phone was stopped.")
+
+    monkeypatch.setattr(set_ups, "set_phone_up", until_cancelled)
+    open_page("devices").press("Set up")
+    assert begun.wait(60)
+    other = open_page("devices")
+    assert "Sending Python and MNN" in other.text
+    assert "Set up" not in [button.label for button in other.test.button]
+    other.press("Cancel")
+    assert workspace.set_ups.wait(shared_phone.own_serial, 60)
+    assert "was cancelled" in other.run().text
+    assert "was cancelled" in open_page("devices").text
+    other.press("Dismiss")
+    assert "was cancelled" not in other.text
 
 
 class PhoneThatWentAway:
