@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from as2d_core.errors import UnknownNameError
 from as2d_core.runner.device import device_facts
 from dashboard.services.workspace import Workspace
 from datastore.queries import RunFilter, RunRow, list_runs
@@ -46,7 +47,10 @@ def list_devices(workspace: Workspace) -> list[DeviceStatus]:
 
 def device_history(workspace: Workspace, keys: Collection[str], limit: int = 4) -> list[RunRow]:
     """Newest runs that ran on a device, by its key or its name in them; calibrations among them, replays not."""
-    rows = list_runs(workspace.store, RunFilter(labels=("measured",)), limit=HISTORY_ROWS)
+    try:
+        rows = list_runs(workspace.store, RunFilter(labels=("measured",)), limit=HISTORY_ROWS)
+    except UnknownNameError:
+        return []  # nothing was ever measured here
     return [row for row in rows if row.device_key in keys or row.device_name in keys][:limit]
 
 

@@ -104,6 +104,7 @@ def test_a_form_that_cannot_be_sent_starts_nothing(workspace):
 
 
 def test_the_history_of_a_device_holds_what_ran_on_it_and_no_replay_with_its_costs(workspace, tmp_path):
+    assert device_history(workspace, ("a device",)) == []  # of a store without a run
     put(workspace.store, tmp_path, "ran")
     put(workspace.store, tmp_path, "replayed", source="replayed")
     row = runs.get_run(workspace, "ran")
