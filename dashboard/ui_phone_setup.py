@@ -56,7 +56,6 @@ def ended(workspace: Workspace, last: SetUpNow) -> None:
 
 
 def _going_on(workspace: Workspace, phone_id: str) -> None:
-    said = st.container()
     left, right = st.columns([3, 1], vertical_alignment="center")
     now = workspace.set_ups.of(phone_id)
     cancelling = now is not None and now.state == "cancelling"
@@ -66,10 +65,10 @@ def _going_on(workspace: Workspace, phone_id: str) -> None:
     now = workspace.set_ups.of(phone_id)
     if now is None or not now.running:
         st.rerun()
-    with said:
+    with left:
         ui.sentence(f"Setting the phone up. {now.sentence}", muted=False)
-    if now.share is not None:
-        left.progress(now.share, text=f"{now.share:.0%}")
+        if now.share is not None:
+            st.progress(now.share, text=f"{now.share:.0%}")
 
 
 def _choose(workspace: Workspace, listed: KnownPhone, readiness: Readiness, *, first: bool) -> None:
