@@ -22,7 +22,7 @@ from dashboard.services.profiles import (
     show_profile,
 )
 from dashboard.services.workspace import user_folders
-from dashboard.views.numbers import counted
+from dashboard.views.numbers import counted, moment
 from datastore.locations import Folders
 
 _ID = "a profile id, or a profile file"
@@ -176,7 +176,7 @@ def profile_delete(options: argparse.Namespace) -> Answer:
 def bin_list(options: argparse.Namespace) -> Answer:  # noqa: ARG001
     """Profiles in the bin."""
     found = binned_profiles(user_folders())
-    rows = [[item.file, item.profile_id, f"{item.kept_at:%Y-%m-%d %H:%M}"] for item in found]
+    rows = [[item.file, item.profile_id, moment(item.kept_at, "")] for item in found]
     document = {"profiles": [{"file": f.file, "profile": f.profile_id, "kept_at": f.kept_at} for f in found]}
     return Answer(document, table(["file", "profile", "kept (UTC)"], rows) if rows else "The bin holds no profile.")
 

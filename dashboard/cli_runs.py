@@ -9,6 +9,7 @@ from dashboard.cli_run import figures
 from dashboard.services.exports import write_trace
 from dashboard.services.runs import RunFilter, RunRow, count_runs, get_run, list_runs, load_record, run_details
 from dashboard.views.energy import energy_info
+from dashboard.views.numbers import moment
 from dashboard.views.run_labels import ended, kind, same_output
 from dashboard.views.theme import method_parameter
 from datastore.export import export_file
@@ -85,7 +86,7 @@ def show(options: argparse.Namespace) -> Answer:
     document["energy"] = energy
     shown = {
         "run": row.run_id,
-        "started": None if row.created_at is None else row.created_at.isoformat(),
+        "started": moment(row.created_at),
         "method": f"{row.method} {parameter(row) or ''}".strip(),
         "window": row.window_id,
         "device": row.device_name,

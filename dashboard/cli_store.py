@@ -6,6 +6,7 @@ from typing import Any
 from dashboard.cli_output import Answer, command, command_group, opened, table
 from dashboard.services.runs import delete_run, empty_bin, list_bin, restore_run
 from dashboard.services.workspace import user_folders
+from dashboard.views.numbers import moment
 from dashboard.views.run_labels import ended
 from datastore.queries import row_as_json
 from datastore.rebuild import rebuild as rebuild_store
@@ -70,8 +71,8 @@ def rebuild(options: argparse.Namespace) -> Answer:  # noqa: ARG001
 def bin_list(options: argparse.Namespace) -> Answer:  # noqa: ARG001
     """Runs in the bin."""
     rows = list_bin(opened())
-    shown = [[row.run_id, row.method, row.window_id, ended(row.status), str(row.binned_at)] for row in rows]
-    text = table(["run", "method", "window", "status", "deleted"], shown) if rows else "The bin is empty."
+    shown = [[row.run_id, row.method, row.window_id, ended(row.status), moment(row.binned_at, "")] for row in rows]
+    text = table(["run", "method", "window", "status", "deleted (UTC)"], shown) if rows else "The bin is empty."
     return Answer({"runs": [row_as_json(row) for row in rows]}, text)
 
 

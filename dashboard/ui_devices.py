@@ -21,6 +21,7 @@ from dashboard.services.phone_looks import (
 from dashboard.services.profiles import load_profile, profile_ids
 from dashboard.services.virtual_phones import is_ours, start_virtual_phone, stop_virtual_phone, virtual_presets
 from dashboard.services.workspace import Workspace
+from dashboard.views import numbers
 from dashboard.views.device_cards import (
     computer_gauges,
     computer_rows,
@@ -206,7 +207,7 @@ def _savings(workspace: Workspace, profile_id: str) -> None:
     with st.expander("What wider verifications save here"), ui.guarded():
         profile = load_profile(workspace.folders, profile_id)
         ui.sentence(
-            f"Kept {profile.created_at[:16].replace('T', ' ')} UTC: {profile.stability.verdict}, "
+            f"Kept {numbers.moment(profile.created_at)}: {profile.stability.verdict}, "
             f"{profile.stability.reason}. Bars: one standard deviation of a call."
         )
         if profile.failed_width is not None:

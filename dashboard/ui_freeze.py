@@ -14,6 +14,7 @@ from dashboard.services.requests import RunForm
 from dashboard.services.running import start_run
 from dashboard.services.workspace import Workspace
 from dashboard.ui_budgets import NEW, Asked, Compared, Pair
+from dashboard.views import numbers
 from dashboard.views.choice_steps import choice_steps, chosen_name, steps_html
 
 _SAID, _STARTED = "freeze-said", "freeze-started"
@@ -56,8 +57,7 @@ def _looked_at(kept: list[Frozen]) -> Frozen | None:
 
 
 def _name(frozen: Frozen) -> str:
-    when = frozen.deployment.created_at.replace("T", " ").replace("+00:00", " UTC")
-    return f"frozen {when}: {chosen_name(frozen.deployment.deployed)}"
+    return f"frozen {numbers.moment(frozen.deployment.created_at)}: {chosen_name(frozen.deployment.deployed)}"
 
 
 def _freeze(workspace: Workspace, found: Compared, choice: Deployment, pair: Pair, seen: bool) -> None:

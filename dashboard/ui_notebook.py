@@ -13,6 +13,7 @@ from dashboard.notebook.cells import Cell, Notebook, figure_cell, parameter_cell
 from dashboard.services import notebooks
 from dashboard.services.reporting import notebook_html, shared
 from dashboard.services.workspace import Workspace
+from dashboard.views import numbers
 from datastore.files import download_name
 from datastore.notebooks import delete_notebook, notebook_versions, restore, undo
 
@@ -70,7 +71,7 @@ def head(workspace: Workspace, notebook: Notebook) -> None:
         with st.popover("Delete", icon=":material/delete:"):
             ui.sentence("The notebook goes with all its versions; nothing can bring it back.", muted=False)
             st.button("Delete it", on_click=_delete, args=(workspace, notebook))
-    ui.sentence(f"Saved {versions[0].saved_at:%Y-%m-%d %H:%M:%S} UTC, version {versions[0].version}.")
+    ui.sentence(f"Saved {numbers.moment(versions[0].saved_at)}, version {versions[0].version}.")
 
 
 def _html_of(workspace: Workspace, notebook: Notebook) -> Callable[[], bytes]:
@@ -97,7 +98,7 @@ def _versions(workspace: Workspace, notebook: Notebook, versions: list[Any]) -> 
         for item in versions[:MOST_VERSIONS_SHOWN]:
             left, right = st.columns([5, 2], vertical_alignment="center")
             with left:
-                ui.sentence(f"{item.version}: {item.change}, {item.saved_at:%Y-%m-%d %H:%M:%S}")
+                ui.sentence(f"{item.version}: {item.change}, {numbers.moment(item.saved_at)}")
             right.button(
                 "Bring back", key=f"version-{item.version}", disabled=item is versions[0],
                 on_click=_restore, args=(workspace, notebook.id, item.version),

@@ -173,7 +173,7 @@ def _facts(profile: Profile) -> str:
         f"Widest K {profile.max_width}",
         f"deployed budget {numbers.count(profile.deployed_budget)}",
         f"SpecASR cap {numbers.count(profile.asp_cap)}",
-        f"measured {profile.created_at[:19].replace('T', ' ')} UTC" if profile.created_at else "",
+        f"measured {numbers.moment(profile.created_at)}" if profile.created_at else "",
         versions,
     ]
     return ", ".join(part for part in parts if part) + "."
@@ -314,7 +314,7 @@ def bin_view(workspace: Workspace) -> None:
     for item in items:
         left, middle, right = st.columns([8, 2, 2], vertical_alignment="center")
         with left:
-            ui.sentence(f"{item.profile_id}, kept {item.kept_at:%Y-%m-%d %H:%M} UTC", muted=False)
+            ui.sentence(f"{item.profile_id}, kept {numbers.moment(item.kept_at)}", muted=False)
         back = _acting(
             lambda file=item.file: profile_shelf.restore_profile(workspace, file), f"{item.profile_id} is back."
         )

@@ -157,7 +157,7 @@ def chosen(workspace: Workspace) -> Sweep | None:
 
 def _name(plan: SweepPlan) -> str:
     device = "This computer" if plan.device_id == THIS_COMPUTER else plan.device_id
-    return f"{plan.created_at.replace('T', ' ')[:16]} UTC · {plan.title} · {device}"
+    return f"{numbers.moment(plan.created_at)} · {plan.title} · {device}"
 
 
 def watch(workspace: Workspace, sweep: Sweep) -> None:

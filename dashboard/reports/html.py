@@ -30,7 +30,7 @@ MOST_BYTES = 8_000_000
 
 def report_html(notebook: Notebook, results: Sequence[Result], now: datetime | None = None) -> str:
     """A notebook and what came out of its cells (drawn in the light theme) as one HTML document."""
-    when = (now or datetime.now(UTC)).strftime("%Y-%m-%d %H:%M UTC")
+    when = numbers.moment(now or datetime.now(UTC))
     drawn: list[str] = []
     cells = "".join(_cell(result, drawn) for result in results)
     scripts = [get_plotlyjs(), _asset("report.js") + _asset("pictures.js")] if drawn else []

@@ -200,7 +200,7 @@ def _self_test(record: RunRecord) -> str:
 
 
 def _started(record: RunRecord) -> str:
-    return record.header.created_at
+    return numbers.moment(record.header.created_at)
 
 
 def _clock(record: RunRecord) -> str:
@@ -234,5 +234,5 @@ def profile_facts(profile: Any) -> Mapping[str, str]:
         "Profile": f"{profile.name} ({profile.id}), {profile.kind}",
         "Origin of its values": origin or numbers.NA,
         "Device": ", ".join(f"{k} {v}" for k, v in profile.device.items() if isinstance(v, str | int)) or numbers.NA,
-        "Created": profile.created_at or numbers.NA,
+        "Created": numbers.moment(profile.created_at),
     }

@@ -1,10 +1,11 @@
-"""How is a number written? Times, throughput, shares, differences, counts, and what is missing.
+"""How is a number written? Times, dates, throughput, shares, differences, counts, and what is missing.
 
 ``None`` and NaN are "n/a", never 0. Everything here returns plain text without markup.
 """
 
 import math
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 NA = "n/a"
 MINUS = "\N{MINUS SIGN}"
@@ -119,6 +120,23 @@ def counted(value: int | None, thing: str) -> str:
 def sample_size(value: int | None) -> str:
     """How many there are behind a mean (``n = 12``)."""
     return f"n = {count(value)}"
+
+
+def moment(when: datetime | str | None, zone: str = " UTC") -> str:
+    """A date for people, to the second and in UTC (``2026-03-01 10:02:03 UTC``); text that is no date stays itself.
+
+    Args:
+        when: an instant, or one in ISO 8601; without a zone it is UTC.
+        zone: what follows it; empty where a heading says UTC.
+    """
+    if when is None or when == "":
+        return NA
+    try:
+        found = datetime.fromisoformat(when) if isinstance(when, str) else when
+        found = found if found.tzinfo is None else found.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return str(when)
+    return f"{found:%Y-%m-%d %H:%M:%S}{zone}"
 
 
 def size(value_bytes: float | None) -> str:

@@ -115,7 +115,7 @@ def over_time_figure(info: OverTimeInfo, theme: Theme) -> go.Figure:
                 x=[when for when, _, _ in shown], y=[tps for _, tps, _ in shown],
                 marker={"size": 4, "color": colour, "opacity": 0.35},
                 hovertext=[
-                    f"{label(item.name)}<br>{label(window)}, {when:%Y-%m-%d %H:%M}: {numbers.tps(tps)}"
+                    f"{label(item.name)}<br>{label(window)}, {numbers.moment(when)}: {numbers.tps(tps)}"
                     for when, tps, window in shown
                 ],
                 hoverinfo="text",

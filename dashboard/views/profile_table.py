@@ -124,7 +124,7 @@ def _listed(item: Listed) -> dict[str, object]:
     return {
         "Profile": text.visible(profile.name, spaces=False),
         "Kind": profile.kind,
-        "Measured": profile.created_at[:16].replace("T", " ") or numbers.NA,
+        "Measured": numbers.moment(profile.created_at),
         "Step (ms)": profile.target_step_ms,
         "K = 8 (ms)": widest.get(8),
         "Draft (ms)": profile.draft_overlapped_ms,

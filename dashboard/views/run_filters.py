@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from datetime import datetime
 from typing import Any
 
-from dashboard.views import text
+from dashboard.views import numbers, text
 from dashboard.views.run_labels import ended
 from dashboard.views.theme import METHOD_NAMES
 
@@ -67,7 +66,4 @@ def _one(name: str, value: Any) -> str:
 
 
 def _moment(said: str) -> str:
-    try:
-        return f"{datetime.fromisoformat(said):%Y-%m-%d %H:%M}"
-    except ValueError:
-        return said
+    return numbers.moment(said)

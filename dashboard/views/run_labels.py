@@ -64,7 +64,7 @@ def run_label(row: Mapping[str, Any]) -> str:
     when = row.get("created_at")
     status = row.get("status")
     parts = [
-        when.strftime("%Y-%m-%d %H:%M:%S") if isinstance(when, datetime) else "",
+        numbers.moment(when, "") if isinstance(when, datetime) else "",
         method_of(row),
         str(row.get("window_id") or ""),
         "" if row.get("tps") is None else numbers.tps(row["tps"]),

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 import pandas as pd
@@ -93,10 +92,7 @@ def _device(row: Row) -> str:
 
 
 def _started(row: Row) -> str:
-    when = row.get("created_at")
-    if isinstance(when, datetime):
-        return when.strftime("%Y-%m-%d %H:%M:%S")
-    return _text("created_at")(row)
+    return text.shortened(text.visible(numbers.moment(row.get("created_at"), ""), spaces=False))
 
 
 def _method(row: Row) -> str:

@@ -1,4 +1,5 @@
 import math
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
@@ -111,3 +112,20 @@ def test_a_gain_over_target_only_reads_the_same_everywhere():
 def test_a_gain_without_both_rates_is_not_available(pair):
     assert numbers.gain(*pair) is None
     assert numbers.against_target_only(numbers.gain(*pair)) == "n/a"
+
+
+@pytest.mark.parametrize(
+    ("when", "shown"),
+    [
+        ("2026-03-01T10:02:03.123456+00:00", "2026-03-01 10:02:03 UTC"),
+        ("2026-03-01T12:02:03+02:00", "2026-03-01 10:02:03 UTC"),
+        (datetime(2026, 3, 1, 10, 2, 3, 999, tzinfo=UTC), "2026-03-01 10:02:03 UTC"),
+        (datetime(2026, 3, 1, 10, 2, 3), "2026-03-01 10:02:03 UTC"),
+        (None, "n/a"),
+        ("", "n/a"),
+        ("yesterday", "yesterday"),
+        ("0001-01-01T00:00:00+14:00", "0001-01-01T00:00:00+14:00"),
+    ],
+)
+def test_a_date_has_one_form_for_people_and_what_is_none_stays_as_it_is(when, shown):
+    assert numbers.moment(when) == shown
