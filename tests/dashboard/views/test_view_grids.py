@@ -60,5 +60,5 @@ def test_filters_are_read_as_words_and_without_the_names_of_runs():
         "status ended by itself (EOS)",
         "window w0, w1, w2, w3 and 2 more",
         "started together: sweep of 2026-11-30 11:36:05",
-        "since 2026-11-29 11:00",
+        "since 2026-11-29 11:00:00 UTC",
     ]
