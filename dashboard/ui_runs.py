@@ -100,7 +100,7 @@ def listed(workspace: Workspace, where: RunFilter) -> list[RunRow]:
         _nothing(workspace)
     order, descending = ORDERS.get(ui_state.get("order"), next(iter(ORDERS.values())))
     pages = -(-total // PAGE)
-    page = min(max(ui_state.whole("page") or 1, 1), pages)
+    page = ui_state.within("page", "Page", 1, pages)
     first, last = (page - 1) * PAGE + 1, min(page * PAGE, total)
     left, middle, right = st.columns([8, 1, 1], vertical_alignment="center")
     with left:

@@ -4,6 +4,7 @@ A page begins with ``open_page``; every control that it offers is bound to one n
 only what differs from the default. Coming back to a page by the navigation brings back what was chosen there.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -67,6 +68,16 @@ def whole(name: str) -> int | None:
         return None
 
 
+def within(name: str, label: str, low: int, high: int) -> int:
+    """A whole number of the query string that no widget holds, ``low`` without any; one outside is told."""
+    text, key = get(name), f"{st.session_state.get(_PAGE, '')}:{name}"
+    asked = whole(name)
+    shown = low if asked is None else min(max(asked, low), high)
+    st.session_state[f"{key}:unknown"] = [text] if text and asked != shown else []
+    _tell(name, key, label, f"; {shown} is shown", _none_of(low, high))
+    return shown
+
+
 def one_of(
     widget: Callable[..., Any],
     name: str,
@@ -122,16 +133,27 @@ def several(name: str, label: str, options: Sequence[str], *, called: str = "", 
 
 
 def number(widget: Callable[..., Any], name: str, label: str, default: T, low: Any, high: Any, **more: Any) -> T:
-    """A number between ``low`` and ``high`` (``st.number_input``, ``st.slider``); what is none means the default."""
+    """A number between ``low`` and ``high`` (``st.number_input``, ``st.slider``); what is none means the default.
+
+    An address that names a number outside of the range, or none at all, gets another one, and the page says so.
+    """
     kind = type(default)
 
     def read(text: str) -> Any:
         try:
-            return min(max(kind(text), low), high)  # type: ignore[call-arg]
+            value = kind(text)  # type: ignore[call-arg]
         except (TypeError, ValueError, OverflowError):
             return default
+        return default if math.isnan(value) else min(max(value, low), high)
 
-    key = _seed(name, read, default, None)
+    def outside(text: str) -> list[str]:
+        try:
+            return [] if low <= kind(text) <= high else [text]  # type: ignore[call-arg]
+        except (TypeError, ValueError, OverflowError):
+            return [text]
+
+    key = _seed(name, read, default, None, outside)
+    _tell(name, key, label, f"; {_plain(st.session_state[key])} is shown", _none_of(low, high))
     arguments = (name, key, _plain, default)
     chosen = widget(label, min_value=low, max_value=high, key=key, on_change=_written, args=arguments, **more)
     return default if chosen is None else chosen
@@ -170,14 +192,14 @@ def _seed(
     return key
 
 
-def _tell(name: str, key: str, label: str, instead: str) -> None:
+def _tell(name: str, key: str, label: str, instead: str, why: str = "which is not here") -> None:
     """Say on top of the page which values of the address are none that can be chosen, until others are chosen."""
     unknown = st.session_state.get(f"{key}:unknown")
     if not unknown or st.session_state.get(_NOTICES) is None:
         return
     named = ", ".join(repr(part if len(part) <= _LONGEST else f"{part[: _LONGEST - 1]}…") for part in unknown[:3])
     notices: dict[str, str] = st.session_state[_NOT_HERE]
-    notices[name] = f"{label}: the address names {named}, which is not here{instead}."
+    notices[name] = f"{label}: the address names {named}, {why}{instead}."
     st.session_state[_NOTICES](list(notices.values()))
 
 
@@ -188,6 +210,11 @@ def _written(name: str, key: str, write: Callable[[Any], str], default: Any) -> 
     put(**{"page": None, name: None if value is None or value == default else write(value)})
     st.session_state[f"{key}:seen"] = st.query_params.get(name)
     st.session_state[f"{key}:unknown"] = []
+
+
+def _none_of(low: Any, high: Any) -> str:
+    kind = "number" if isinstance(low, float) else "whole number"
+    return f"which is no {kind} from {_plain(low)} to {_plain(high)}"
 
 
 def _plain(value: Any) -> str:

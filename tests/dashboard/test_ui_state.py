@@ -44,3 +44,37 @@ def test_a_widget_that_is_changed_begins_on_the_first_page_in_the_same_step(addr
     ui_state.st.session_state["runs:text"] = "x"
     ui_state._written("text", "runs:text", str, "")
     assert address.steps[1:] == [{"run": "a", "text": "x"}]
+
+
+@pytest.mark.parametrize(
+    ("text", "default", "shown", "told"),
+    [
+        ("7", 3, 7, ""),
+        ("-4", 3, 1, "Budget: the address names '-4', which is no whole number from 1 to 63; 1 is shown."),
+        ("99", 3, 63, "Budget: the address names '99', which is no whole number from 1 to 63; 63 is shown."),
+        ("many", 3, 3, "Budget: the address names 'many', which is no whole number from 1 to 63; 3 is shown."),
+        ("0.5", 0.25, 0.5, ""),
+        ("2", 0.25, 1.0, "Budget: the address names '2', which is no number from 0 to 1; 1 is shown."),
+        ("nan", 0.25, 0.25, "Budget: the address names 'nan', which is no number from 0 to 1; 0.25 is shown."),
+    ],
+)
+def test_a_number_of_the_address_outside_of_its_range_is_told(address, text, default, shown, told):
+    said = []
+    ui_state.begin_notices(said.append)
+    address.from_dict({"b": text})
+    low, high = (1, 63) if isinstance(default, int) else (0.0, 1.0)
+
+    def widget(label, *, key, **more):
+        return ui_state.st.session_state[key]
+
+    assert ui_state.number(widget, "b", "Budget", default, low, high) == shown
+    assert said == ([[told]] if told else [])
+
+
+def test_a_page_that_is_not_there_is_told_and_the_nearest_one_is_shown(address):
+    said = []
+    ui_state.begin_notices(said.append)
+    assert ui_state.within("page", "Page", 1, 5) == 2
+    address.from_dict({"page": "9"})
+    assert ui_state.within("page", "Page", 1, 5) == 5
+    assert said == [["Page: the address names '9', which is no whole number from 1 to 5; 5 is shown."]]
