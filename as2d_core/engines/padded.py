@@ -7,10 +7,14 @@ see it, and the cache drops it before the next forward.
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from as2d_core.engines.base import Call
-from as2d_core.engines.mnn import MnnModel
 from as2d_core.errors import RequestError
+from as2d_core.records import Request
+
+if TYPE_CHECKING:  # who only asks which widths are exact does not load MNN
+    from as2d_core.engines.mnn import MnnModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +47,16 @@ class WidthPolicy:
         return self.widths[at]
 
 
+def widest_asked(request: Request) -> int:
+    """Rows of the widest verification that a request may lead to; 1 for a method that proposes nothing."""
+    asked = {"as2d": request.budget, "specasr": request.draft_cap}.get(request.method)
+    return (request.width or 1) if request.method == "sd" else (asked or 0) + 1
+
+
 class PaddedTarget:
     """The target of a native run (``engines.base.Target``)."""
 
-    def __init__(self, model: MnnModel, policy: WidthPolicy, plain_step: bool = False) -> None:
+    def __init__(self, model: "MnnModel", policy: WidthPolicy, plain_step: bool = False) -> None:
         """``plain_step``: target-only steps as plain K = 1 forwards (a control, not bit-equal to widths)."""
         self._model, self._policy, self._plain = model, policy, plain_step
 

@@ -9,7 +9,7 @@ from as2d_core.calibration.measure import calibrate
 from as2d_core.clock import now_ns
 from as2d_core.collection.observe import collect
 from as2d_core.engines.mnn import MnnModel, Settings
-from as2d_core.engines.padded import PaddedTarget, WidthPolicy
+from as2d_core.engines.padded import PaddedTarget, WidthPolicy, widest_asked
 from as2d_core.engines.self_test import MAX_WIDTH, as_event, find_exact_widths
 from as2d_core.errors import As2dError, ConditionsError, RequestError
 from as2d_core.methods import method
@@ -249,9 +249,7 @@ class Session:
         """Refuse a request whose widest verification would not be exact here."""
         if request.method not in ("sd", "specasr", "as2d"):
             return
-        asked = {"as2d": request.budget, "specasr": request.draft_cap}.get(request.method)
-        width = request.width if request.method == "sd" else (asked or 0) + 1
-        policy.pad(width or 1)
+        policy.pad(widest_asked(request))
 
     def _report_engines(
         self, job: Job, model: MnnModel, policy: WidthPolicy, drafter: DrafterProcess | None, recorder: PipeRecorder

@@ -5,6 +5,7 @@ from pathlib import Path, PurePosixPath
 
 from as2d_core.alignment import DEFAULT_SEARCH_WINDOW
 from as2d_core.audio import read_audio
+from as2d_core.engines.padded import WidthPolicy, widest_asked
 from as2d_core.errors import AudioError, RequestError, unknown_name
 from as2d_core.models.folder import ModelInfo, check_pair
 from as2d_core.records import METHODS, AudioRef, ModelRef, Placement, Request
@@ -108,6 +109,16 @@ def build_request(workspace: Workspace, form: RunForm) -> Request:
     )
     check_numbers(request)  # before target-only runs for a request that would be refused
     return request
+
+
+def check_widths(request: Request) -> None:
+    """Refuse at once what the runner would refuse when it has loaded the models, where the exact widths are known.
+
+    Raises:
+        RequestError: the widest verification of the request would not be exact here.
+    """
+    if request.target.exact_widths:
+        WidthPolicy(tuple(sorted(request.target.exact_widths))).pad(widest_asked(request))
 
 
 def reference_form(form: RunForm) -> RunForm:

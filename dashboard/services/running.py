@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from as2d_core.records import METHODS, Request
 from dashboard.services.devices import find_device
-from dashboard.services.requests import RunForm, build_request, reference_form
+from dashboard.services.requests import RunForm, build_request, check_widths, reference_form
 from dashboard.services.workspace import Workspace
 from device_bridge.jobs import Job
 from device_bridge.local import THIS_COMPUTER
@@ -29,7 +29,7 @@ def start_run(
         RequestError, AudioError, ModelError, UnknownNameError: the form asks for something that cannot be.
         DeviceBusyError, UnknownDeviceError: the device cannot take it.
     """
-    request = build_request(workspace, form)
+    request = _runnable(workspace, form, device_id)
     planned = plan_comparison([request], repetitions, warm_ups, group_id=new_id("g"))
     if with_reference and form.method != "target-only":
         reference = build_request(workspace, reference_form(form))
@@ -51,9 +51,16 @@ def start_comparison(
     Raises:
         As ``start_run``.
     """
-    requests = [build_request(workspace, form) for form in forms]
+    requests = [_runnable(workspace, form, device_id) for form in forms]
     planned = plan_comparison(requests, repetitions, warm_ups)
     return workspace.jobs.submit(device_id, planned)
+
+
+def _runnable(workspace: Workspace, form: RunForm, device_id: str) -> Request:
+    request = build_request(workspace, form)
+    if device_id == THIS_COMPUTER:  # which widths are exact is a property of the processor
+        check_widths(request)
+    return request
 
 
 def every_method(form: RunForm, methods: Sequence[str] = METHODS) -> list[RunForm]:

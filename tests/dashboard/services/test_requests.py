@@ -1,3 +1,4 @@
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
@@ -8,7 +9,7 @@ from as2d_core.models.folder import describe_model
 from as2d_core.records import SelfTest
 from as2d_core.runner.device import cpu_name
 from dashboard.services.models import mnn_version
-from dashboard.services.requests import RunForm, build_request, reference_form
+from dashboard.services.requests import RunForm, build_request, check_widths, reference_form
 from datastore.library import put_self_test, self_test_key
 
 FORM = RunForm(window_id="clean_00")
@@ -51,6 +52,24 @@ def test_exact_widths_come_from_the_self_test_of_exactly_this_setting(workspace,
     test = SelfTest(describe_model(TARGET).sha256, (2, 4), "bit-equal", extra={**facts, **changed})
     put_self_test(workspace.store, self_test_key(test), test)
     assert build_request(workspace, FORM).target.exact_widths == (None if changed else (2, 4))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"budget": 3}, ""),
+        ({"budget": 4}, "width 5 is not exact"),
+        ({"method": "sd", "width": 5}, "the widest exact width is 4"),
+        ({"method": "specasr", "draft_cap": 4}, "width 5 is not exact"),
+        ({"method": "target-only"}, ""),
+    ],
+)
+def test_where_exact_widths_are_known_a_wider_request_is_refused_before_anything_runs(workspace, change, said):
+    request = build_request(workspace, replace(FORM, **change))
+    check_widths(request)  # nothing is known yet: the runner finds out
+    known = replace(request, target=replace(request.target, exact_widths=(4, 2)))
+    with pytest.raises(RequestError, match=said) if said else nullcontext():
+        check_widths(known)
 
 
 @pytest.mark.parametrize(
