@@ -5,6 +5,7 @@ import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import floor
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +95,7 @@ def read_audio(path: Path, start_s: float = 0.0, end_s: float | None = None) -> 
     samples = np.ascontiguousarray(samples, dtype=np.float32)
     duration_s = len(samples) / SAMPLE_RATE
     if duration_s < MIN_SECONDS:
-        raise AudioError(f"{path.name} holds {duration_s * 1e3:.0f} ms of audio; at least 100 ms are needed.")
+        raise AudioError(f"{path.name} holds {floor(duration_s * 1e3)} ms of audio; at least 100 ms are needed.")
     return Audio(samples, hashlib.sha256(samples.tobytes()).hexdigest(), duration_s, rate, channels)
 
 

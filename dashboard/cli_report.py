@@ -94,7 +94,9 @@ def import_(options: argparse.Namespace) -> Answer:
         lines.append(table(list(shown.columns), shown.to_numpy().tolist()))
     text = "\n".join(lines)
     if document["refused"]:
-        document["error"] = f"{len(document['refused'])} things were not taken: {document['refused'][0]}"
+        count = len(document["refused"])
+        said = "1 thing was" if count == 1 else f"{count} things were"
+        document["error"] = f"{said} not taken: {document['refused'][0]}"
     return Answer(document, text, 1 if document["refused"] else 0)
 
 

@@ -171,3 +171,11 @@ def test_a_flac_file_that_is_cut_is_refused_by_both(native_runner, written):
     assert answer.startswith("a.flac breaks off")
     with pytest.raises(AudioError):
         python_hears(view)
+
+
+def test_channels_far_beyond_full_scale_are_refused_by_both_even_where_they_cancel_out(native_runner, written):
+    view = written("a.wav", np.tile([500.0, -500.0], (4_000, 1)), subtype="FLOAT")
+    (answer,) = hear(native_runner, [view])
+    assert answer.startswith("a.wav has samples far beyond full scale")
+    with pytest.raises(AudioError, match="full scale"):
+        python_hears(view)

@@ -20,8 +20,6 @@ constexpr double least_seconds = 0.1;
 constexpr std::uintmax_t most_bytes = 200'000'000;
 constexpr std::uint32_t lowest_rate = 1'000;
 constexpr std::uint32_t highest_rate = 1'048'575;
-/// Full scale is 1; far above it, whole numbers were written as fractions.
-constexpr float loudest = 100.0F;
 
 std::string read_bytes(const std::string& path) {
     std::error_code error;
@@ -62,7 +60,6 @@ std::vector<float> heard(const AudioFile& file, const AudioFormat& format, const
         if (!std::isfinite(value)) {
             throw AudioError("holds samples that are not numbers (NaN or infinite); export it again.");
         }
-        if (std::abs(value) > loudest) throw AudioError("has samples far beyond full scale; export it again.");
     }
     return samples;
 }

@@ -30,6 +30,8 @@ public:
 };
 
 constexpr std::size_t most_channels = 64;
+/// Full scale is 1; far above it, in any channel, whole numbers were written as fractions.
+constexpr float loudest = 100.0F;
 
 /// The mean as numpy computes it: in single precision, eight sums side by side where there are as many channels.
 float mean_of(const float* samples, std::size_t count);

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 
 #include "audio/file.hpp"
@@ -38,6 +39,9 @@ public:
         for (std::size_t at = static_cast<std::size_t>(first) * frame_bytes(); out.size() < count;) {
             for (std::size_t channel = 0; channel < channels_; ++channel, at += sample_bytes_) {
                 frame[channel] = sample(at);
+                if (std::isfinite(frame[channel]) && std::abs(frame[channel]) > loudest) {
+                    throw AudioError("has samples far beyond full scale; export it again.");
+                }
             }
             out.push_back(mean_of(frame.data(), channels_));
         }
