@@ -17,7 +17,7 @@ from dashboard.views.cost_parts import cost_figure, cost_table
 from dashboard.views.files import cost_frame, outputs_frame
 from dashboard.views.grids import grid_height
 from dashboard.views.heading import badge_html
-from dashboard.views.methods_compare import methods_figure, methods_info
+from dashboard.views.methods_compare import in_order, methods_figure, methods_info
 from dashboard.views.outputs_compare import difference_html, outputs_table
 from dashboard.views.over_time import over_time_figure
 from dashboard.views.paired import paired_frame, paired_table
@@ -225,7 +225,7 @@ def timelines(workspace: Workspace, found: ComparedRuns, said: str) -> None:
         ui.chart(figure, "timelines", said=said, config=PICTURE_CONFIG)
         send_button(workspace, found, "methods", "timelines")
         with st.container(horizontal=True):
-            for row in rows:
+            for row in in_order(rows, lambda row: row.method):
                 name = run_label({**row_as_json(row), "window_id": None, "created_at": None})
                 ui.link(ui.TIMELINE, name, icon=":material/view_timeline:", run=row.run_id)
 

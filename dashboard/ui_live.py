@@ -12,7 +12,7 @@ from dashboard.services.workspace import Workspace
 from dashboard.views.heading import badge_html, badges, heading_info, heading_text
 from dashboard.views.live import live_figure, live_figures_html, live_info, live_text_html
 from dashboard.views.live_lanes import live_lanes_svg
-from dashboard.views.methods_compare import methods_figure, methods_info
+from dashboard.views.methods_compare import in_order, methods_figure, methods_info
 from dashboard.views.progress import FEW_CORES_NOTE, few_cores, progress_info
 from dashboard.views.text import element
 from dashboard.views.theme import PICTURE_CONFIG, method_of
@@ -133,7 +133,7 @@ def _results(workspace: Workspace, job: Job) -> None:
 
 def _links(job: Job, records: Sequence[RunRecord]) -> None:
     with st.container(horizontal=True):
-        for record in records[-4:]:
+        for record in in_order(records[-4:], lambda record: record.request.method):
             request = record.request
             name = method_of(request)
             ui.link(ui.TIMELINE, f"Timeline of {name}", icon=":material/view_timeline:", run=record.run_id)

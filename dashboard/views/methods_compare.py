@@ -1,7 +1,8 @@
 """How do all methods fare on one window? Their timelines under each other from the same zero, and a table."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -15,6 +16,8 @@ from dashboard.views.theme import FONT_PX, SMALL_PX, Theme, axis, base_layout, c
 from dashboard.views.timeline import Lane, bar_trace
 from dashboard.views.timeline_detail import detail
 from dashboard.views.timeline_info import TimelineInfo, timeline_info
+
+T = TypeVar("T")
 
 TARGET_PX, DRAFTER_PX, BLOCK_PX = 34, 13, 74
 MAX_BARS_A_RUN = 450
@@ -68,6 +71,12 @@ class MethodsInfo:
         )
 
 
+def in_order(runs: Sequence[T], method: Callable[[T], str | None]) -> list[T]:
+    """Runs in the order in which methods are chosen, which is the paper's; those of one method stay as they are."""
+    order = {name: place for place, name in enumerate(METHODS)}
+    return sorted(runs, key=lambda run: order.get(method(run) or "", len(order)))
+
+
 def methods_info(records: Sequence[RunRecord], known: Mapping[str, bool | None] | None = None) -> MethodsInfo:
     """Compare runs of one window. The reference is the first target-only run that finished.
 
@@ -76,8 +85,7 @@ def methods_info(records: Sequence[RunRecord], known: Mapping[str, bool | None] 
         known: by run id, whether the store found the tokens equal to those of target-only on the same work; of such
             runs it holds, so that a run reads the same here as in a list of runs, whichever runs are chosen with it.
     """
-    order = {name: i for i, name in enumerate(METHODS)}
-    ordered = sorted(records, key=lambda r: order.get(r.request.method, len(order)))
+    ordered = in_order(records, lambda record: record.request.method)
     reference = next((r for r in ordered if r.request.method == "target-only" and r.status in ("eos", "capped")), None)
     base = summarise(reference).tps if reference is not None else None
     return MethodsInfo(tuple(_row(record, reference, base, known or {}) for record in ordered), _notes(ordered))

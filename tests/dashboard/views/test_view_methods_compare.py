@@ -7,7 +7,7 @@ from view_samples import cut_off, decode
 from as2d_core.accounting import summarise
 from as2d_core.records import METHODS, AudioRef, RunRecord
 from dashboard.views import numbers
-from dashboard.views.methods_compare import methods_figure, methods_info
+from dashboard.views.methods_compare import in_order, methods_figure, methods_info
 from dashboard.views.runs import runs_info
 from dashboard.views.theme import DARK, LIGHT
 
@@ -20,6 +20,9 @@ def shuffled():
 
 def test_methods_come_in_the_paper_s_order_whatever_order_they_ran_in():
     assert [row.method for row in methods_info(shuffled()).rows] == list(METHODS)
+    runs = [("b", "as2d"), ("x", "other"), ("a", "as2d"), ("t", "target-only"), ("n", None)]
+    linked = in_order(runs, lambda run: run[1])  # links stand in the order of the table above them
+    assert [name for name, _ in linked] == ["t", "b", "a", "x", "n"]
 
 
 def test_the_table_has_the_figures_of_the_runs():
