@@ -21,7 +21,7 @@ from dashboard.reports.unpacking import Packed, PackedRun, packed_rest, packed_r
 from dashboard.services.corpora import import_set
 from datastore.annotations import add_tag, get_annotations, set_notes
 from datastore.archives import opened
-from datastore.errors import RunNotFoundError, StoreFolderError
+from datastore.errors import ArchiveError, ForeignError, RunNotFoundError, StoreFolderError
 from datastore.foreign import keep_results
 from datastore.foreign_benches import ForeignResult, read_benches
 from datastore.ingest import ingest_run
@@ -105,7 +105,10 @@ def import_bytes(store: Store, data: bytes, name: str) -> Imported:
     with tempfile.TemporaryDirectory(prefix="as2d-import-") as folder:
         path = Path(folder) / f"upload{suffix}"
         path.write_bytes(data)
-        return import_path(store, path, name)
+        try:
+            return import_path(store, path, name)
+        except (ArchiveError, ForeignError) as error:  # what people called it, not where it lay for a moment
+            raise type(error)(str(error).replace(str(path), name)) from error
 
 
 def _take(store: Store, run: PackedRun, out: Imported) -> None:
