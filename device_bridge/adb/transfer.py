@@ -112,6 +112,7 @@ def push_file(
 
     def attempt() -> Pushed:
         size = _size_here(local)
+        as_begun = _changed_at(local)
         with Receiver(phone, remote, idle_s) as receiver:
             part = receiver.part_bytes
             if receiver.size_bytes == size and _same(receiver, "", local, size, sha256):
@@ -131,6 +132,8 @@ def push_file(
                         start = 0  # what had been left there is not of this file
                     receiver.begin(start)
                     send(receiver, start, size)
+                    if _changed_at(local) != as_begun:  # half of each would be neither
+                        raise TransferError(f"{local} changed while it was sent.", "Send it again when it is finished.")
                     receiver.finish(size if start else None, mode)
         _allow(phone, remote, executable=executable)
         return Pushed(remote, size, sum(crossed), start)
@@ -303,6 +306,15 @@ def _size_here(local: Path) -> int:
         return local.stat().st_size
     except OSError as error:
         raise TransferError(f"{local} cannot be read ({error.strerror or error}).") from error
+
+
+def _changed_at(local: Path) -> tuple[int, int, int]:
+    """What differs once somebody has written to a file, or put another in its place."""
+    try:
+        found = local.stat()
+    except OSError as error:
+        raise TransferError(f"{local} cannot be read ({error.strerror or error}).") from error
+    return found.st_mtime_ns, found.st_size, found.st_ino
 
 
 def _mb(size: int) -> str:

@@ -225,6 +225,18 @@ def test_a_path_that_is_none_is_refused(shared_phone, tmp_path, remote):
         push_file(shared_phone.phone, tmp_path / "f", remote)
 
 
+def test_a_file_that_changes_while_it_is_sent_is_not_put_in_its_place(shared_phone, folder, big):
+    def change(done, total):
+        if done < total:
+            big.write_bytes(b"y" * total)
+            os.utime(big, ns=(done, done))
+
+    with pytest.raises(TransferError, match="changed while it was sent"):
+        push_file(shared_phone.phone, big, f"{folder}/f", progress=change)
+    assert push_file(shared_phone.phone, big, f"{folder}/f").size_bytes == 12_000_000
+    assert remote_sha256(shared_phone.phone, f"{folder}/f") == digest(big)
+
+
 def test_a_place_here_that_cannot_be_written_is_said(shared_phone, folder, tmp_path):
     shared_phone.phone.script('mkdir -p "$1" && echo x > "$1/f"', folder)
     (tmp_path / "here").mkdir()
