@@ -89,13 +89,13 @@ def turn(path: Path, wait_s: float = TURN_S) -> Iterator[None]:
 
 
 def command_line(pid: int | None) -> str | None:
-    """Command line of a process, where the system tells."""
+    """Command line of a process in one line, where the system tells."""
     if pid is None:
         return None
     import psutil
 
     with suppress(psutil.Error):
-        text = " ".join(psutil.Process(pid).cmdline())
+        text = " ".join(" ".join(psutil.Process(pid).cmdline()).split())
         return (text if len(text) <= 200 else text[:199] + "…") or None
     return None
 

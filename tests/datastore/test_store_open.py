@@ -67,6 +67,7 @@ def test_another_process_is_named_with_its_pid_and_command_line(folder):
         assert "from datastore.store import Store" in told.value.command
         assert f"process {holder.pid}" in str(told.value)
         assert "close that program" in str(told.value)
+        assert len(str(told.value).splitlines()) == 1
     finally:
         finish(holder)
     Store.open(folder).close()
