@@ -5,6 +5,9 @@ Every message is one sentence (or two) that says what is wrong, where, and what 
 
 import re
 
+LIKENESS = 0.6
+"""Least share of characters that two names have in common, in order, for one to be suggested for the other."""
+
 
 class As2dError(Exception):
     """Root of every error this project raises on purpose."""
@@ -72,11 +75,18 @@ class UnknownNameError(As2dError):
 
 def unknown_name(kind: str, name: str, known: list[str]) -> UnknownNameError:
     """Build the error for ``name`` that is not among ``known``, with the nearest name as a suggestion."""
+    near = nearest(name, known)
+    hint = (
+        f"Did you mean {near!r}?" if near is not None else f"Known: {', '.join(_shortened(sorted(known))) or 'none'}."
+    )
+    return UnknownNameError(f"There is no {kind} named {name!r}. {hint}")
+
+
+def nearest(name: str, known: list[str]) -> str | None:
+    """The known name that ``name`` is most likely a slip of; ``None`` when it resembles none of them."""
     from difflib import get_close_matches
 
-    near = get_close_matches(name, known, n=1, cutoff=0.4)
-    hint = f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(_shortened(sorted(known))) or 'none'}."
-    return UnknownNameError(f"There is no {kind} named {name!r}. {hint}")
+    return next(iter(get_close_matches(name, known, n=1, cutoff=LIKENESS)), None)
 
 
 def _shortened(names: list[str]) -> list[str]:

@@ -3,10 +3,9 @@
 ``retryable`` says whether the same call can succeed later without anybody changing anything else.
 """
 
-from difflib import get_close_matches
 from pathlib import Path
 
-from as2d_core.errors import As2dError
+from as2d_core.errors import As2dError, nearest
 
 
 class StoreError(As2dError):
@@ -108,8 +107,10 @@ def run_not_found(run_id: str, known: list[str]) -> RunNotFoundError:
     if len(several) > 1:
         shown = ", ".join(several[:5]) + (", …" if len(several) > 5 else "")
         return RunNotFoundError(f"{len(several)} runs begin with {run_id!r} ({shown}); give more of the id.")
-    near = get_close_matches(run_id, known, n=1, cutoff=0.4)
+    near = nearest(run_id, known)
     hint = (
-        f"Did you mean {near[0]!r}?" if near else ("The store is empty." if not known else "List the runs to see all.")
+        f"Did you mean {near!r}?"
+        if near is not None
+        else ("The store is empty." if not known else "List the runs to see all.")
     )
     return RunNotFoundError(f"There is no run {run_id!r}. {hint}")

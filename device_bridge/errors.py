@@ -4,10 +4,9 @@
 succeed later without anybody changing the request.
 """
 
-from difflib import get_close_matches
 from typing import ClassVar
 
-from as2d_core.errors import As2dError
+from as2d_core.errors import As2dError, nearest
 from as2d_core.runner.exit_reason import exit_reason
 
 
@@ -226,6 +225,6 @@ def exit_hint(code: int) -> str:
 
 def unknown_device(device_id: str, known: list[str]) -> UnknownDeviceError:
     """Build the error for a device nobody knows, with the nearest id as a suggestion."""
-    near = get_close_matches(device_id, known, n=1, cutoff=0.4)
-    hint = f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(known) or 'none'}."
+    near = nearest(device_id, known)
+    hint = f"Did you mean {near!r}?" if near else f"Known: {', '.join(known) or 'none'}."
     return UnknownDeviceError(f"There is no device {device_id!r}.", hint)

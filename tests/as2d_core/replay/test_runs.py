@@ -59,7 +59,7 @@ def test_run_from_synthetic_tokens_is_labelled_synthetic():
 @pytest.mark.parametrize(
     ("arguments", "error", "sentence"),
     [
-        ({"window_id": "w9", "budget": 3}, UnknownNameError, "'w0'"),
+        ({"window_id": "w9", "budget": 3}, UnknownNameError, "Known: w0"),
         ({"drafter": "smal", "budget": 3}, UnknownNameError, "'small'"),
         ({}, RequestError, "'here' has no deployed one"),
         ({"method": "specasr"}, RequestError, "'small' was not collected off the true path on window 'w0'"),
