@@ -22,7 +22,7 @@ from dashboard.views.outputs_compare import difference_html, outputs_table
 from dashboard.views.over_time import over_time_figure
 from dashboard.views.paired import paired_frame, paired_table
 from dashboard.views.run_filters import filters_in_words, group_labels
-from dashboard.views.run_groups import BY, counts, work
+from dashboard.views.run_groups import BY, not_whole, work
 from dashboard.views.run_labels import kind, run_label
 from dashboard.views.theme import METHOD_NAMES, PICTURE_CONFIG
 from datastore.errors import RunNotFoundError
@@ -139,13 +139,9 @@ def labels(found: ComparedRuns, said: str) -> None:
     kinds = dict.fromkeys(part for row in found.rows for part in kind(row).split(", "))
     st.html("".join(badge_html(numbers.badge(name), ui.theme()) for name in kinds))
     windows = len({work(row) for row in found.rows})
-    unfinished = sum(not counts(row) for row in found.rows)
-    more = (
-        f"; {unfinished:,} of them {'is' if unfinished == 1 else 'are'} not pooled (failed, broken off or warm-ups)"
-        if unfinished
-        else ""
+    ui.sentence(
+        "; ".join(filter(None, [f"{said}, on {numbers.counted(windows, 'window')}", not_whole(found.rows)])) + "."
     )
-    ui.sentence(f"{said}, on {numbers.counted(windows, 'window')}{more}.")
     if found.left_out:
         ui.box("note", f"Only the newest {MOST_COMPARED:,} are compared; {found.left_out:,} older ones match, too.")
 

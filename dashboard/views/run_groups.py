@@ -10,11 +10,15 @@ from dashboard.views import numbers, text
 from dashboard.views.run_labels import kind
 from dashboard.views.runs import Row, tokens
 from dashboard.views.setting_names import setting_key, setting_names
+from dashboard.views.theme import method_of
 
 POOLED = ("eos", "capped")
 """Statuses of runs whose time and tokens count; all others are counted beside the figures."""
 BY: Mapping[str, str] = {"setting": "setting", "day": "setting and day", "run": "run"}
 """What runs can be pooled by."""
+
+MOST_NAMED = 4
+"""Settings that are named where runs are not pooled."""
 
 EMULATED = ", emulated"
 
@@ -39,9 +43,7 @@ class RunGroup:
     @property
     def left_out(self) -> tuple[tuple[str, int], ...]:
         """Runs that are not pooled: (status or ``warm-up``, how many)."""
-        reasons = Counter(
-            "warm-up" if row.get("warm_up") else str(row.get("status")) for row in self.rows if not counts(row)
-        )
+        reasons = Counter(_why(row) for row in self.rows if not counts(row))
         return tuple(sorted(reasons.items()))
 
     @property
@@ -78,6 +80,25 @@ def counts(row: Row) -> bool:
     """Whether the time and tokens of a run are pooled."""
     timed = bool(row.get("elapsed_ms")) and tokens(row) is not None
     return row.get("status") in POOLED and timed and not row.get("warm_up")
+
+
+def not_whole(rows: Sequence[Row]) -> str:
+    """Which runs are not pooled, and why, in one clause; empty when all are."""
+    found = Counter((method_of(row), _why(row)) for row in rows if not counts(row))
+    if not found:
+        return ""
+    most = found.most_common(MOST_NAMED)
+    named = [f"{name} ({why})" if many == 1 else f"{many:,} of {name} ({why})" for (name, why), many in most]
+    total = found.total()
+    rest = total - sum(many for _, many in most)
+    named += [f"{rest:,} more"] if rest else []
+    return (
+        f"{total:,} of them {'is' if total == 1 else 'are'} not pooled: {text.visible(', '.join(named), spaces=False)}"
+    )
+
+
+def _why(row: Row) -> str:
+    return "warm-up" if row.get("warm_up") else str(row.get("status"))
 
 
 def device(row: Row) -> str:

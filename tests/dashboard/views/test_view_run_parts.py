@@ -12,7 +12,7 @@ from dashboard.views.outputs_compare import (
     split_words,
 )
 from dashboard.views.over_time import over_time_figure, over_time_info
-from dashboard.views.run_groups import run_groups
+from dashboard.views.run_groups import not_whole, run_groups
 from dashboard.views.run_settings import FIELDS, settings_info
 from dashboard.views.theme import DARK, LIGHT
 
@@ -138,3 +138,14 @@ def test_runs_of_one_day_have_no_trend():
 def test_no_notable_change_is_said_too():
     rows = [row("a"), row("b", elapsed_ms=1010.0, created_at=later(1))]
     assert "no setting changed" in over_time_info(run_groups(rows)).sentences[0]
+
+
+def test_runs_that_are_not_pooled_are_named_with_the_reason():
+    assert not_whole([ALONE, OURS]) == ""
+    gone = row("c", elapsed_ms=None, status="cancelled")
+    assert not_whole([ALONE, gone]) == "1 of them is not pooled: As²d b=7 (cancelled)"
+    warm = [row(f"w{place}", warm_up=True) for place in range(2)]
+    said = not_whole([*warm, gone, FAILED])
+    assert said == "4 of them are not pooled: 2 of As²d b=7 (warm-up), As²d b=7 (cancelled), SD K=5 (failed)"
+    many = [row(f"m{budget}", budget=budget, elapsed_ms=None, status="failed") for budget in range(1, 8)]
+    assert not_whole(many).endswith(", As²d b=4 (failed), 3 more")
