@@ -143,7 +143,7 @@ def test_a_trace_that_is_cut_off_is_read_up_to_the_cut():
 def test_a_damaged_packet_is_counted_and_the_others_are_read():
     found = read(gauge(S, current=1), field(1, b"\x07\x07"), gauge(2 * S, current=2))
     assert by_name(found)["current"].values == (1.0, 2.0)
-    assert "1 packets of t.pftrace are damaged" in found.notes[0]
+    assert "1 packet of t.pftrace is damaged" in found.notes[0]
 
 
 def test_readings_out_of_order_are_put_in_order_and_a_falling_rail_is_said():
