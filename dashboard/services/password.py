@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 
 from as2d_core.errors import As2dError
 from as2d_core.reading import read_json
+from dashboard.views.numbers import counted
 from datastore.files import write_durably
 from datastore.locations import Folders
 
@@ -56,7 +57,7 @@ def hashed(password: str) -> Password:
     """
     if not SHORTEST <= len(password) <= LONGEST:
         raise PasswordError(
-            f"The password is {len(password)} long; choose one of {SHORTEST} to {LONGEST:,} characters."
+            f"The password has {counted(len(password), 'character')}; choose one of {SHORTEST} to {LONGEST:,} characters."
         )
     salt = secrets.token_bytes(_SALT_BYTES)
     return Password(salt.hex(), _derived(password, salt, _N, _R, _P).hex())

@@ -273,6 +273,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         phone = Phone(seen, kind, server, jailed=jailed, prefix=options.prefix, port=options.port)
         await _serve(phone, ready, seen / "control.json")
 
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        # Whoever started us ignores hang-ups (nohup), and programs inherit that; of a phone's shell they must not.
+        signal.signal(signal.SIGHUP, lambda *_: None)
     asyncio.run(live())
     return 0
 
