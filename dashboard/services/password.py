@@ -57,7 +57,8 @@ def hashed(password: str) -> Password:
     """
     if not SHORTEST <= len(password) <= LONGEST:
         raise PasswordError(
-            f"The password has {counted(len(password), 'character')}; choose one of {SHORTEST} to {LONGEST:,} characters."
+            f"The password has {counted(len(password), 'character')}; "
+            f"choose one of {SHORTEST} to {LONGEST:,} characters."
         )
     salt = secrets.token_bytes(_SALT_BYTES)
     return Password(salt.hex(), _derived(password, salt, _N, _R, _P).hex())
