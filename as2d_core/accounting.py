@@ -7,7 +7,8 @@ one stage are merged before they are summed, so nested or adjacent spans are not
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from as2d_core.records import METHODS, RunRecord, Span
+from as2d_core.records import RunRecord, Span
+from as2d_core.request import METHODS
 
 DRAFTER_WORK = frozenset({"draft", "publish", "convert", "prefill", "encode", "drain"})
 TARGET_WORK = frozenset({"step", "verify", "correct", "repair", "align"})

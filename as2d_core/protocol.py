@@ -15,20 +15,8 @@ from as2d_core.errors import RecordError
 from as2d_core.field_types import check_fields, integer
 from as2d_core.gates import Gates
 from as2d_core.reading import check_regular, parse_json
-from as2d_core.records import (
-    EVENT_TYPES,
-    SCHEMA_VERSION,
-    AudioRef,
-    End,
-    Event,
-    ModelRef,
-    Pieces,
-    Placement,
-    Request,
-    RunHeader,
-    RunRecord,
-    Unknown,
-)
+from as2d_core.records import EVENT_TYPES, SCHEMA_VERSION, End, Event, Pieces, RunHeader, RunRecord, Unknown
+from as2d_core.request import AudioRef, ModelRef, Placement, Request
 from as2d_core.width_rule import WidthRule, width_rule_faults
 
 MAX_LINE_BYTES = 1_000_000

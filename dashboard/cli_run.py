@@ -7,8 +7,8 @@ from typing import Any
 
 from as2d_core.alignment import DEFAULT_SEARCH_WINDOW
 from as2d_core.errors import RequestError
-from as2d_core.records import METHODS
 from as2d_core.replay.grid import DEFAULT_THRESHOLD
+from as2d_core.request import METHODS
 from dashboard.cli_output import Answer, Progress, command, number, opened, wait
 from dashboard.services.deploying import deployed_form
 from dashboard.services.requests import RunForm

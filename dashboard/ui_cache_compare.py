@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from as2d_core.records import METHODS
+from as2d_core.request import METHODS
 from dashboard.services.comparisons import ComparedRuns, committed_tokens, compared_runs, store_state
 from dashboard.services.runs import RunRow, list_runs, same_work
 from dashboard.services.workspace import Workspace

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import streamlit as st
 
-from as2d_core.records import METHODS
+from as2d_core.request import METHODS
 from dashboard import ui, ui_cache, ui_cache_compare, ui_export, ui_notebook, ui_state
 from dashboard.services import runs as run_service
 from dashboard.services.comparisons import MOST_COMPARED, ComparedRuns, newest_comparison

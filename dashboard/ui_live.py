@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from as2d_core.records import METHODS, RunRecord
+from as2d_core.records import RunRecord
+from as2d_core.request import METHODS
 from dashboard import ui, ui_export, ui_state
 from dashboard.services.references import request_reference_tps
 from dashboard.services.runs import RunFilter, list_runs

@@ -9,7 +9,7 @@ import streamlit as st
 from as2d_core.audio import MAX_SECONDS
 from as2d_core.errors import As2dError
 from as2d_core.models.window_index import RecordedWindow
-from as2d_core.records import METHODS
+from as2d_core.request import METHODS
 from dashboard import ui, ui_phones, ui_state
 from dashboard.services.audio_inputs import KeptAudio, demo_windows, keep_audio, kept_audio
 from dashboard.services.devices import list_devices

@@ -7,7 +7,8 @@ from typing import Any
 import streamlit as st
 
 from as2d_core.errors import As2dError
-from as2d_core.records import METHODS, OPERATIONS, STATUSES
+from as2d_core.records import STATUSES
+from as2d_core.request import METHODS, OPERATIONS
 from dashboard import ui, ui_cache, ui_export, ui_notebook, ui_state
 from dashboard.services import runs
 from dashboard.services.exports import export_matching

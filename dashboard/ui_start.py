@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from as2d_core.records import METHODS
+from as2d_core.request import METHODS
 from dashboard import ui, ui_cache
 from dashboard.services.devices import list_devices
 from dashboard.services.references import reference_tps

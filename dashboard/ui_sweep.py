@@ -6,7 +6,7 @@ import streamlit as st
 
 from as2d_core.audio import MAX_SECONDS
 from as2d_core.errors import As2dError
-from as2d_core.records import METHODS
+from as2d_core.request import METHODS
 from dashboard import ui, ui_export, ui_notebook, ui_request, ui_state
 from dashboard.services.requests import DEFAULT_BUDGET, DEFAULT_WIDTH, RunForm
 from dashboard.services.sweeps import (

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from as2d_core.records import OPERATIONS
+from as2d_core.request import OPERATIONS
 from datastore.store import Store
 
 

@@ -13,7 +13,8 @@ from functools import cache
 from typing import Any, Literal
 
 from as2d_core.errors import unknown_name
-from as2d_core.records import METHODS, OPERATIONS, STATUSES
+from as2d_core.records import STATUSES
+from as2d_core.request import METHODS, OPERATIONS
 from as2d_core.runner.device import VIRTUAL_SUFFIX
 from datastore.errors import RunNotFoundError
 from datastore.lookup import find_run

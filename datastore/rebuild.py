@@ -21,8 +21,9 @@ from datastore.library import insert_profile
 from datastore.locations import Folders, data_folder
 from datastore.lock import FolderLock
 from datastore.notebooks import insert_notebook
+from datastore.opening import is_open_here
 from datastore.recovery import reconcile
-from datastore.store import Store, is_open_here
+from datastore.store import Store
 
 _FOREIGN = ("foreign_results", "power_traces", "power_counters")
 
@@ -133,7 +134,7 @@ def _fill(folders: Folders, new: Path, old: _Old) -> RebuildReport:
     engine = Engine(folders, new)
     try:
         engine.open_database()
-        store = Store(engine)
+        store = Store(engine, lambda: None)
         findings = reconcile(store, tolerant=False)
         store.write(lambda cursor: _copy(cursor, folders, old))
 

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from as2d_core.accounting import summarise
-from as2d_core.records import Placement, RunRecord
+from as2d_core.records import RunRecord
+from as2d_core.request import Placement
 from datastore.rows import ascii_json, event_json, kept_json
 
 _SURROGATE = re.compile("[\ud800-\udfff]")

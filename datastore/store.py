@@ -1,18 +1,14 @@
-"""How is the store opened, asked and written to?
+"""How is the open store asked and written to?
 
-``Store.open`` gives every caller a handle of its own on the one database of this process, safe to
-use from any number of threads. Questions and changes with a meaning of their own are functions in
+``opening.open_store`` gives every caller a handle of its own on the one database of this process, safe
+to use from any number of threads. Questions and changes with a meaning of their own are functions in
 ``ingest``, ``queries``, ``timeline``, ``annotations``, ``recycling``, ``library``, ``export`` and
 ``rebuild``; each takes the store first.
 """
 
-import atexit
-import os
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -20,18 +16,13 @@ import duckdb
 import pyarrow as pa
 
 from datastore.engine import Cursor, Engine
-from datastore.errors import QueryError, StoreBusyError, StoreClosedError
-from datastore.locations import Folders, data_folder
+from datastore.errors import QueryError, StoreClosedError
 from datastore.lookup import askable
 
 T = TypeVar("T")
 
 READ_S = 30.0
 WRITE_S = 120.0
-OPEN_S = 120.0
-
-_engines: dict[Path, Engine] = {}
-_opening = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,44 +53,11 @@ class Reader:
 class Store:
     """A handle on the open store. Close it, or use it as a context manager."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, give_back: Callable[[], None]) -> None:
         self._engine = engine
+        self._give_back = give_back
         self._closed = False
         self.folders = engine.folders
-
-    @classmethod
-    def open(cls, folder: Path | str | None = None, timeout_s: float = OPEN_S) -> Self:
-        """Open the store of ``folder`` (default: ``locations.data_folder()``), made when it is not there.
-
-        The first handle of a process opens the file, checks it and takes in run logs that are not in
-        it yet (what a crash left, what was copied there); later ones share it. ``notices`` says in
-        sentences what was found.
-
-        Raises:
-            StoreLockedError: another process holds it.
-            StoreDamagedError: the file is damaged and was set aside, or is gone while its logs are there.
-            SchemaTooNewError: a newer program has written it.
-            StoreFolderError, DiskFullError: the folder cannot be used.
-            StoreBusyError: another thread is opening it and takes longer than ``timeout_s``.
-        """
-        from datastore.recovery import reconcile
-
-        folders = Folders(Path(data_folder() if folder is None else folder).absolute())
-        key = Path(os.path.realpath(folders.root))
-        with _hold(timeout_s):
-            engine = _engines.get(key)
-            if engine is None:
-                engine = Engine(folders)
-                try:
-                    engine.start()
-                    findings = reconcile(cls(engine))
-                    engine.notices += [*findings.done, *findings.left]
-                except BaseException:
-                    engine.close()
-                    raise
-                _engines[key] = engine
-            engine.users += 1
-            return cls(engine)
 
     @property
     def notices(self) -> list[str]:
@@ -167,16 +125,9 @@ class Store:
 
     def close(self) -> None:
         """Give the handle back; the last one closes the file. May be called twice."""
-        with _hold(OPEN_S):
-            if self._closed:
-                return
+        if not self._closed:
             self._closed = True
-            self._engine.users -= 1
-            if self._engine.users > 0:
-                return
-            for key in [k for k, engine in _engines.items() if engine is self._engine]:
-                del _engines[key]
-            self._engine.close()
+            self._give_back()
 
     def __enter__(self) -> Self:
         return self
@@ -193,39 +144,3 @@ class Store:
 
     def _closed_error(self) -> StoreClosedError:
         return StoreClosedError(f"This handle on the store in {self.folders.root} was closed; open it again.")
-
-
-@contextmanager
-def _hold(timeout_s: float) -> Iterator[None]:
-    """One thread at a time opens or closes stores."""
-    lock = _opening
-    if not lock.acquire(timeout=timeout_s):
-        raise StoreBusyError(f"Another thread has been opening or closing a store for {timeout_s:g} s; try again.")
-    try:
-        yield
-    finally:
-        lock.release()
-
-
-def is_open_here(folder: Path) -> bool:
-    """Whether this process has the store of ``folder`` open."""
-    return Path(os.path.realpath(folder)) in _engines
-
-
-def _close_all() -> None:
-    """At exit: finish the write-ahead log of stores nobody closed."""
-    for engine in list(_engines.values()):
-        engine.close()
-
-
-def _forget_after_fork() -> None:
-    """A forked child must not touch its parent's file: the engines are kept out of reach, never destroyed."""
-    global _engines, _opening
-    _parents.append(_engines)
-    _engines, _opening = {}, threading.Lock()
-
-
-atexit.register(_close_all)
-_parents: list[dict[Path, Engine]] = []
-with suppress(AttributeError):  # not on Windows
-    os.register_at_fork(after_in_child=_forget_after_fork)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from as2d_core.records import Request
+from as2d_core.request import Request
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from as2d_core.errors import As2dError, RecordError
 from as2d_core.protocol import request_from_json, request_to_json
 from as2d_core.reading import read_json
-from as2d_core.records import Request
+from as2d_core.request import Request
 
 SUFFIX = ".job.json"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import as2d_core
 from as2d_core.protocol import request_to_json
-from as2d_core.records import Request
+from as2d_core.request import Request
 from device_bridge.devices import Limits
 from device_bridge.errors import RunnerLostError, RunnerSilentError, RunnerStartError
 from device_bridge.process import RunnerProcess

@@ -12,7 +12,7 @@ from typing import Any
 import psutil
 
 from as2d_core.protocol import request_to_json
-from as2d_core.records import Request
+from as2d_core.request import Request
 from device_bridge.adb.phone import AdbPhone
 from device_bridge.devices import Limits
 from device_bridge.errors import (

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from as2d_core.errors import RequestError
-from as2d_core.records import Request
+from as2d_core.request import Request
 
 MOST_RUNS = 10_000
 

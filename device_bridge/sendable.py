@@ -5,7 +5,7 @@ import re
 
 from as2d_core.errors import RecordError, RequestError
 from as2d_core.protocol import request_from_json, request_to_json
-from as2d_core.records import Request
+from as2d_core.request import Request
 from as2d_core.runner.__main__ import MAX_REQUEST_CHARACTERS
 
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")

@@ -10,7 +10,8 @@ from typing import BinaryIO, Literal
 
 from as2d_core.errors import RecordError
 from as2d_core.protocol import RecordBuilder
-from as2d_core.records import OPERATIONS, End, Request, RunHeader, RunRecord
+from as2d_core.records import End, RunHeader, RunRecord
+from as2d_core.request import OPERATIONS, Request
 from device_bridge.errors import StreamWriteError
 
 RunState = Literal["waiting", "running", "done", "failed", "cancelled", "skipped"]

@@ -16,7 +16,7 @@ import psutil
 
 from as2d_core.models.demo_catalog import DRAFTER, TARGET, demo_window
 from as2d_core.protocol import parse, request_to_json
-from as2d_core.records import AudioRef, ModelRef, Request
+from as2d_core.request import AudioRef, ModelRef, Request
 
 ROOT = Path(__file__).parents[1]
 LINE_DEADLINE_S = 120.0

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from as2d_core.engines.base import Call
 from as2d_core.errors import RequestError
-from as2d_core.records import Request
+from as2d_core.request import Request
 
 if TYPE_CHECKING:  # who only asks which widths are exact does not load MNN
     from as2d_core.engines.mnn import MnnModel

@@ -11,7 +11,8 @@ from as2d_core.buffer import CandidateBuffer
 from as2d_core.engines.base import Recorder, Source, Target
 from as2d_core.errors import DrafterLostError, RequestError
 from as2d_core.methods.base import Outcome, finished
-from as2d_core.records import Request, Round, Span
+from as2d_core.records import Round, Span
+from as2d_core.request import Request
 from as2d_core.verification import commit
 from as2d_core.width_rule import ruled_length
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from as2d_core.engines.base import Recorder, Target
-from as2d_core.records import Request
+from as2d_core.request import Request
 
 
 @dataclass(frozen=True, slots=True)

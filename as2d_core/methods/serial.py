@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 from as2d_core.engines.base import Draft, Recorder, Target
 from as2d_core.methods.base import Outcome, finished
-from as2d_core.records import Request, Round, Span
+from as2d_core.records import Round, Span
+from as2d_core.request import Request
 from as2d_core.verification import commit
 
 Propose = Callable[[list[int], Draft | None, int], Draft]

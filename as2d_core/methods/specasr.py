@@ -10,7 +10,7 @@ from as2d_core.engines.base import Draft, Recorder, SerialDrafter, Target
 from as2d_core.errors import RequestError
 from as2d_core.methods.base import Outcome
 from as2d_core.methods.serial import decode_serially
-from as2d_core.records import Request
+from as2d_core.request import Request
 
 
 def decode(target: Target, drafter: SerialDrafter, request: Request, recorder: Recorder) -> Outcome:

@@ -2,7 +2,8 @@
 
 from as2d_core.engines.base import Recorder, Target
 from as2d_core.methods.base import Outcome, finished
-from as2d_core.records import Request, Round, Span
+from as2d_core.records import Round, Span
+from as2d_core.request import Request
 
 
 def decode(target: Target, drafter: None, request: Request, recorder: Recorder) -> Outcome:

@@ -10,11 +10,11 @@ from as2d_core.engines.scripted import Prediction, Prefix, ScriptedModel, Script
 from as2d_core.engines.scripted_run import RunFacts, VirtualRun, run_virtually
 from as2d_core.errors import ProfileError, RequestError, unknown_name
 from as2d_core.profiles.profile import Profile
-from as2d_core.records import METHODS, AudioRef, ModelRef, Request
 from as2d_core.replay.grid import DEFAULT_THRESHOLD, output_cap, window_schedule
 from as2d_core.replay.specasr import DEFAULT_ASP_CAP, AspCosts, asp_costs
 from as2d_core.replay.states import RecordedDrafter, StateModel, drafter_states
 from as2d_core.replay.windows import DrafterTrajectory, TrajectorySet, WindowTrajectory
+from as2d_core.request import METHODS, AudioRef, ModelRef, Request
 
 UNKNOWN_TOKEN = -2
 """A wrong draft of a prefix-conditioned drafter: the trajectory knows that it was wrong, not what it was."""

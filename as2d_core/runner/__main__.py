@@ -23,7 +23,8 @@ from as2d_core import __version__
 from as2d_core.errors import As2dError
 from as2d_core.protocol import request_from_json
 from as2d_core.reading import parse_json
-from as2d_core.records import METHODS, OPERATIONS, SCHEMA_VERSION, Request
+from as2d_core.records import SCHEMA_VERSION
+from as2d_core.request import METHODS, OPERATIONS, Request
 from as2d_core.runner.coordinator import Coordinator
 from as2d_core.runner.placement import step_back
 

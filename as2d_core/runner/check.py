@@ -10,7 +10,7 @@ from as2d_core.calibration.plan import plan_from
 from as2d_core.errors import RequestError, unknown_name
 from as2d_core.gates import gate_faults
 from as2d_core.models.folder import check_pair, describe_model
-from as2d_core.records import METHODS, OPERATIONS, Request
+from as2d_core.request import METHODS, OPERATIONS, Request
 from as2d_core.runner.job import Job
 from as2d_core.runner.placement import TASK_PROFILE_VARIABLE, choose
 

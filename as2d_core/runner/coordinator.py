@@ -18,7 +18,8 @@ from as2d_core.conditions import lost_cores
 from as2d_core.errors import As2dError
 from as2d_core.methods.base import Outcome
 from as2d_core.protocol import Writer
-from as2d_core.records import SCHEMA_VERSION, Mark, Request, Round, RunHeader
+from as2d_core.records import SCHEMA_VERSION, Mark, Round, RunHeader
+from as2d_core.request import Request
 from as2d_core.runner import target_worker
 from as2d_core.runner.cancellations import Cancellations
 from as2d_core.runner.check import check_request

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from as2d_core.models.folder import ModelInfo
-from as2d_core.records import Placement, Request
+from as2d_core.request import Placement, Request
 
 TESTING = "self-test of width "
 """Start of the mark that is sent before the self-test tries a width for the first time."""

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from as2d_core.records import Placement
+from as2d_core.request import Placement
 
 TASK_PROFILE_VARIABLE = "AS2D_TASK_PROFILE"
 """Set by whoever has started the runner under one of Android's task profiles, to its name."""

@@ -11,7 +11,7 @@ from as2d_core.errors import unknown_name
 from as2d_core.profiles import catalogue
 from as2d_core.profiles.codec import profile_warnings
 from as2d_core.profiles.comparison import cost_rows
-from as2d_core.records import METHODS
+from as2d_core.request import METHODS
 from dashboard.notebook import (
     facts_html,
     figures_compare,

@@ -5,7 +5,7 @@ from dataclasses import fields
 from typing import Any
 
 from as2d_core.errors import unknown_name
-from as2d_core.records import METHODS
+from as2d_core.request import METHODS
 from dashboard.notebook.outputs import Block, Drawing, Grid, Sentence
 from dashboard.notebook.source import Source
 from dashboard.views.cost_parts import cost_figure, cost_rows, cost_table

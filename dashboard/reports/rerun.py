@@ -21,7 +21,7 @@ from dashboard.notebook.source import Source
 from dashboard.services.importing import Imported, import_path
 from dashboard.views.text import element, escape
 from dashboard.views.theme import LIGHT, Theme
-from datastore.store import Store
+from datastore.opening import open_store
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -88,7 +88,7 @@ def open_bundle(path: Path | str = ".") -> Bundle:
         ArchiveError: it is none, is damaged, or would do harm.
     """
     folder = Path(tempfile.mkdtemp(prefix="as2d-bundle-"))
-    store = Store.open(folder / "store")
+    store = open_store(folder / "store")
 
     def forget() -> None:
         store.close()

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from as2d_core.errors import unknown_name
-from as2d_core.records import METHODS
+from as2d_core.request import METHODS
 from dashboard.notebook.cells import Cell, Notebook, figure_cell, new_id, query_cell, text_cell
 from dashboard.notebook.errors import NotebookError
 from dashboard.notebook.source import Source

@@ -13,9 +13,10 @@ from as2d_core.models.folder import check_pair
 from as2d_core.models.window_index import INDEX, RecordedWindow, read_index
 from as2d_core.protocol import read_run
 from as2d_core.reading import is_file, is_folder
-from as2d_core.records import ModelRef, Request, RunRecord
+from as2d_core.records import RunRecord
 from as2d_core.replay.trajectories import write_corpus
 from as2d_core.replay.windows import TrajectorySet
+from as2d_core.request import ModelRef, Request
 from dashboard.services.corpora import check_name
 from dashboard.services.models import usable_model
 from dashboard.services.requests import RunForm, exact_widths

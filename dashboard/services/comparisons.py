@@ -3,7 +3,7 @@
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from as2d_core.records import METHODS
+from as2d_core.request import METHODS
 from datastore.outputs import committed_tokens
 from datastore.queries import RunFilter, RunRow, count_runs, list_runs
 from datastore.store import Store

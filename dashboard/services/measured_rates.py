@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import NamedTuple
 
-from as2d_core.records import METHODS
+from as2d_core.request import METHODS
 from dashboard.services.workspace import Workspace
 from datastore.queries import VIRTUAL_SUFFIX
 

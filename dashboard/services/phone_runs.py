@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 
-from as2d_core.records import Request
+from as2d_core.request import Request
 from dashboard.services.phone_watch import IDENTITIES
 from dashboard.services.phones import greet, phone_of
 from datastore.locations import Folders

@@ -1,6 +1,6 @@
 """How fast was target-only on the same work? What the gain of a run is measured against."""
 
-from as2d_core.records import Request
+from as2d_core.request import Request
 from dashboard.services.devices import find_device
 from dashboard.services.runs import get_run
 from dashboard.services.workspace import Workspace

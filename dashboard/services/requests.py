@@ -8,7 +8,7 @@ from as2d_core.audio import read_audio
 from as2d_core.engines.padded import WidthPolicy, widest_asked
 from as2d_core.errors import AudioError, RequestError, unknown_name
 from as2d_core.models.folder import ModelInfo, check_pair
-from as2d_core.records import METHODS, AudioRef, ModelRef, Placement, Request
+from as2d_core.request import METHODS, AudioRef, ModelRef, Placement, Request
 from as2d_core.runner.check import check_numbers
 from as2d_core.runner.device import cpu_name
 from as2d_core.width_rule import WidthRule

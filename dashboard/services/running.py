@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from as2d_core.records import METHODS, Request
+from as2d_core.request import METHODS, Request
 from dashboard.services.devices import find_device
 from dashboard.services.requests import RunForm, build_request, check_widths, reference_form
 from dashboard.services.workspace import Workspace

@@ -4,7 +4,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from as2d_core.records import METHODS, RunRecord
+from as2d_core.records import RunRecord
+from as2d_core.request import METHODS
 from dashboard.services.workspace import Workspace
 from datastore import annotations, export, queries, recycling, timeline
 from datastore.annotations import Annotations

@@ -15,7 +15,7 @@ from as2d_core.audio import MAX_SECONDS, MIN_SECONDS
 from as2d_core.errors import As2dError, RequestError, unknown_name
 from as2d_core.protocol import request_from_json, request_to_json
 from as2d_core.reading import read_json
-from as2d_core.records import AudioRef, Request
+from as2d_core.request import AudioRef, Request
 from dashboard.services.audio_inputs import demo_window, keep_audio
 from dashboard.services.requests import RunForm, build_request, check_widths, heard_audio
 from dashboard.services.workspace import Workspace

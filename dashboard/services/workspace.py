@@ -15,6 +15,7 @@ from datastore.errors import StoreError
 from datastore.files import translated_os
 from datastore.ingest import ingest_run
 from datastore.locations import Folders, data_folder
+from datastore.opening import open_store
 from datastore.store import Store
 from device_bridge.adb import KnownPhone
 from device_bridge.devices import Device
@@ -159,7 +160,7 @@ def open_workspace(folder: Path | str | None = None, devices: Iterable[Device] |
     key = Path(data_folder() if folder is None else folder).absolute()
     with _lock:
         if key not in _workspaces:
-            store = Store.open(key)
+            store = open_store(key)
             try:
                 _workspaces[key] = Workspace(store, [LocalDevice()] if devices is None else devices)
             except BaseException:

@@ -8,7 +8,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from as2d_core.accounting import summarise
-from as2d_core.records import METHODS, RunRecord
+from as2d_core.records import RunRecord
+from as2d_core.request import METHODS
 from dashboard.views import numbers
 from dashboard.views.run_labels import ended, same_output
 from dashboard.views.text import label

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from as2d_core.records import Request
+from as2d_core.request import Request
 from as2d_core.runner.device import device_facts
 from dashboard.views import numbers
 from dashboard.views.theme import method_of

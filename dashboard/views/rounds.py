@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from as2d_core.alignment import CORRECTION_PAIR, INSERTION, MATCH, NEXT_TOKEN, RULE_NAMES, STOP, UNMATCHED
 from as2d_core.profiles import Profile
-from as2d_core.records import Publication, Request, Round, RunRecord
+from as2d_core.records import Publication, Round, RunRecord
+from as2d_core.request import Request
 from dashboard.views import moves, text
 
 FATES = ("accepted", "reused", "rejected", "set aside", "retired", "matched")

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from as2d_core.accounting import summarise
-from as2d_core.records import METHODS, OPERATIONS, RunRecord
+from as2d_core.records import RunRecord
+from as2d_core.request import METHODS, OPERATIONS
 from dashboard.views import numbers, telemetry
 from dashboard.views.parts import Work, work_of
 from dashboard.views.run_columns import Lists, RunColumns, columns_of_record, limits

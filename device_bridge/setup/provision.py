@@ -8,7 +8,7 @@ from pathlib import Path
 
 from as2d_core.models.folder import describe_model
 from as2d_core.reading import open_regular
-from as2d_core.records import ModelRef, Request
+from as2d_core.request import ModelRef, Request
 from device_bridge.adb.phone import AdbPhone
 from device_bridge.adb.transfer import push_file
 from device_bridge.bundle.build import build_runtime

@@ -8,21 +8,16 @@ from as2d_core.gates import Gates
 from as2d_core.records import (
     EVENT_TYPES,
     LANES,
-    METHODS,
     SCHEMA_VERSION,
     SPAN_KINDS,
     STATUSES,
     WIDTH_REASONS,
-    AudioRef,
     Conditions,
     End,
     Engine,
     Mark,
-    ModelRef,
     Pieces,
-    Placement,
     Publication,
-    Request,
     Round,
     RunHeader,
     Sample,
@@ -32,6 +27,7 @@ from as2d_core.records import (
     Trajectory,
     Unknown,
 )
+from as2d_core.request import METHODS, AudioRef, ModelRef, Placement, Request
 
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 some_text = text.filter(bool)

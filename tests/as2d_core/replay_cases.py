@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from as2d_core.engines.scripted import ScriptedSource, ScriptedTarget, TargetCosts, VirtualClock
 from as2d_core.engines.scripted_run import run_virtually
 from as2d_core.profiles import Profile
-from as2d_core.records import AudioRef, ModelRef, Request
 from as2d_core.replay.schedule import Schedule, autoregressive_schedule, chunk_schedule
 from as2d_core.replay.windows import DrafterTrajectory, TrajectorySet, WindowTrajectory
+from as2d_core.request import AudioRef, ModelRef, Request
 
 EOS = 2
 MAX_WIDTH = 12

@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 
 from as2d_core.accounting import DRAFTER_WORK, TARGET_WORK, account, boundaries, intersect, length, merge, summarise
 from as2d_core.protocol import Writer, parse
-from as2d_core.records import SPAN_KINDS, AudioRef, Mark, ModelRef, Request, Round, RunHeader, RunRecord, Span
+from as2d_core.records import SPAN_KINDS, Mark, Round, RunHeader, RunRecord, Span
+from as2d_core.request import AudioRef, ModelRef, Request
 
 
 @st.composite

@@ -23,8 +23,9 @@ from as2d_core.protocol import (
     request_from_json,
     request_to_json,
 )
-from as2d_core.records import EVENT_TYPES, SCHEMA_VERSION, AudioRef, ModelRef, Placement, Request, RunHeader, Unknown
+from as2d_core.records import EVENT_TYPES, SCHEMA_VERSION, RunHeader, Unknown
 from as2d_core.replay.schedule import autoregressive_schedule
+from as2d_core.request import AudioRef, ModelRef, Placement, Request
 
 EOS = 2
 DOCS = Path(__file__).parents[2] / "docs" / "runner-protocol.md"

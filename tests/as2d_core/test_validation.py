@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from as2d_core.engines.scripted import ScriptedSource, ScriptedTarget, TargetCosts, VirtualClock
 from as2d_core.engines.scripted_run import RunFacts, run_virtually
 from as2d_core.protocol import Writer, decode, parse
-from as2d_core.records import AudioRef, Mark, ModelRef, Request
+from as2d_core.records import Mark
 from as2d_core.replay.schedule import autoregressive_schedule
+from as2d_core.request import AudioRef, ModelRef, Request
 from as2d_core.runner.job import TESTED, TESTING
 from as2d_core.validation import check_file, check_record
 

@@ -10,8 +10,8 @@ from as2d_core.engines.scripted import ScriptedSource, ScriptedTarget, TargetCos
 from as2d_core.engines.scripted_run import run_virtually
 from as2d_core.errors import RecordError, RequestError
 from as2d_core.protocol import request_from_json, request_to_json
-from as2d_core.records import AudioRef, ModelRef, Request
 from as2d_core.replay.native import replay_run
+from as2d_core.request import AudioRef, ModelRef, Request
 from as2d_core.width_rule import WidthRule, ruled_length, width_rule_faults
 
 many = settings(max_examples=100)

@@ -21,9 +21,10 @@ from as2d_core.errors import RequestError
 from as2d_core.models.demo_catalog import DRAFTER, LIGHT, TARGET, demo_windows
 from as2d_core.models.window_index import RecordedWindow
 from as2d_core.profiles import Profile
-from as2d_core.records import AudioRef, ModelRef, Request, RunRecord
+from as2d_core.records import RunRecord
 from as2d_core.replay.grid import replay_grid
 from as2d_core.replay.trajectories import TrajectorySet, load_corpus
+from as2d_core.request import AudioRef, ModelRef, Request
 from as2d_core.selection import select_budget
 from tests.bench.arms import Arm, Choice, arms, request, rotated
 from tests.bench.devices import Device

@@ -7,8 +7,8 @@ from pathlib import Path
 from as2d_core.alignment import DEFAULT_SEARCH_WINDOW
 from as2d_core.models.demo_catalog import DRAFTER, TARGET
 from as2d_core.models.window_index import RecordedWindow
-from as2d_core.records import AudioRef, ModelRef, Request
 from as2d_core.replay.grid import DEFAULT_THRESHOLD
+from as2d_core.request import AudioRef, ModelRef, Request
 
 
 @dataclass(frozen=True, slots=True)

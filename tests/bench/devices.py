@@ -8,7 +8,8 @@ from pathlib import Path
 
 from as2d_core.errors import EngineError
 from as2d_core.protocol import parse, request_to_json
-from as2d_core.records import Request, RunRecord
+from as2d_core.records import RunRecord
+from as2d_core.request import Request
 from as2d_core.runner.coordinator import Coordinator
 
 RUN_DEADLINE_S = 600.0

@@ -12,6 +12,7 @@ from as2d_core.replay.runs import replay_window
 from as2d_core.replay.trajectories import load_corpus
 from datastore.ingest import ingest_run
 from datastore.locations import Folders
+from datastore.opening import open_store
 from datastore.run_row import CHECKED_COLUMNS, COUNTED_TABLES, checksum
 from datastore.store import Store
 
@@ -21,7 +22,7 @@ BASE_WINDOWS = ("clean_00", "long_00", "fast_01")
 
 def many_runs(folder: Path, runs: int, events_each: int = 0) -> None:
     """Fill a data folder with that many runs, each of at least so many events."""
-    with Store.open(folder) as store:
+    with open_store(folder) as store:
         base = _take_base_in(store, folder, events_each)
     copies = -(-runs // base) - 1
     connection = duckdb.connect(str(Folders(folder).database))

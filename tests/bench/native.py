@@ -11,7 +11,7 @@ from typing import Any
 
 from as2d_core.errors import RequestError
 from as2d_core.models.demo_catalog import DRAFTER, LIGHT, demo_windows
-from as2d_core.records import Request
+from as2d_core.request import Request
 from tests.bench.arms import Arm, request, rotated
 from tests.bench.devices import Device, NativeDevice
 from tests.bench.native_figures import Pair, native_figures

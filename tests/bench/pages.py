@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from datastore.store import Store
+from datastore.opening import open_store
 from tests.bench.long_run import long_run
 from tests.bench.many_runs import many_runs
 
@@ -137,7 +137,7 @@ def _length(trace: dict[str, Any]) -> int:
 def _open_long_run(folder: Path) -> dict[str, Any]:
     """Processor time of the Timeline page over a long run: as the first page of a process, again, and zoomed in."""
     folder.mkdir()
-    with Store.open(folder) as store:
+    with open_store(folder) as store:
         rounds = long_run(store, folder, LONG_ID, LONG_SPANS)
     environment = {**os.environ, "AS2D_STORE": str(folder)}
     command = [sys.executable, "-m", "tests.bench.pages"]

@@ -11,7 +11,7 @@ from as2d_core.replay.runs import replay_window
 from as2d_core.replay.trajectories import load_corpus
 from dashboard.views.theme import DARK
 from datastore.ingest import ingest_run
-from datastore.store import Store
+from datastore.opening import open_store
 
 pytestmark = pytest.mark.browser
 
@@ -42,7 +42,7 @@ def pages() -> list[str]:
 def server(start_dashboard, tmp_path):
     """A dashboard with two runs."""
     folder = tmp_path / "as2d"
-    with Store.open(folder) as store:
+    with open_store(folder) as store:
         for window in ("clean_00", "clean_01"):
             path = tmp_path / f"{window}.ndjson"
             path.write_text("".join(replay_window(load_corpus("demo"), window, load_profile("k70")).lines))

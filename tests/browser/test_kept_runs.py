@@ -9,7 +9,7 @@ from as2d_core.profiles import load_profile
 from as2d_core.replay.runs import replay_window
 from as2d_core.replay.trajectories import load_corpus
 from datastore.ingest import ingest_run
-from datastore.store import Store
+from datastore.opening import open_store
 
 pytestmark = pytest.mark.browser
 
@@ -21,7 +21,7 @@ HEAD_PX, ROW_PX, BOX_PX = 35, 35, 17
 def server(tmp_path_factory):
     """A dashboard over a store with two replayed runs; both are there and untagged when the first test ends."""
     folder = tmp_path_factory.mktemp("kept")
-    with Store.open(folder / "as2d") as store:
+    with open_store(folder / "as2d") as store:
         for window in WINDOWS:
             path = folder / f"{window}.ndjson"
             path.write_text("".join(replay_window(load_corpus("demo"), window, load_profile("k70")).lines))

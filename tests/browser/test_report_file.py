@@ -11,8 +11,8 @@ from as2d_core.replay.trajectories import load_corpus
 from dashboard.reports.templates import Words
 from dashboard.services.reporting import make_report, write_html
 from datastore.ingest import ingest_run
+from datastore.opening import open_store
 from datastore.queries import get_run
-from datastore.store import Store
 
 pytestmark = pytest.mark.browser
 
@@ -22,7 +22,7 @@ METHODS = {"alone": ("target-only", {}), "ours": ("as2d", {"budget": 7})}
 @pytest.fixture
 def report(tmp_path):
     """A comparison of two replayed runs as a file, and the runs' rows."""
-    with Store.open(tmp_path / "as2d") as store:
+    with open_store(tmp_path / "as2d") as store:
         ids = []
         for name, (method, settings) in METHODS.items():
             path = tmp_path / f"{name}.ndjson"

@@ -8,7 +8,7 @@ from as2d_core.profiles import load_profile
 from as2d_core.replay.runs import replay_window
 from as2d_core.replay.trajectories import load_corpus
 from datastore.ingest import ingest_run
-from datastore.store import Store
+from datastore.opening import open_store
 
 pytestmark = pytest.mark.browser
 
@@ -20,7 +20,7 @@ GAINS = 1
 def server(start_dashboard, tmp_path):
     """A dashboard over one window under two methods."""
     folder = tmp_path / "as2d"
-    with Store.open(folder) as store:
+    with open_store(folder) as store:
         for method in ("target-only", "as2d"):
             path = tmp_path / f"{method}.ndjson"
             run = replay_window(load_corpus("demo"), "clean_00", load_profile("k70"), method)

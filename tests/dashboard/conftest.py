@@ -8,7 +8,7 @@ sys.path.insert(0, str(Path(__file__).parent / "pages"))
 
 from dashboard.cli import main
 from dashboard.services.workspace import close_workspace, open_workspace
-from datastore.store import Store
+from datastore.opening import open_store
 from device_bridge.devices import Limits
 from device_bridge.local import LocalDevice
 
@@ -37,7 +37,7 @@ def shelf(tmp_path_factory):
     from page_samples import HOSTILE, put
 
     folder = tmp_path_factory.mktemp("shelf")
-    with Store.open(folder / "data") as store:
+    with open_store(folder / "data") as store:
         for run_id, how in {
             "alone": {"method": "target-only"},
             "ours": {},

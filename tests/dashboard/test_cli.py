@@ -239,7 +239,7 @@ def test_a_changed_log_fails_the_verification(run_id, as2d, data_folder):
 
 
 def test_a_store_that_is_held_says_by_whom_and_what_to_do(data_folder, as2d):
-    holder = "import sys\nfrom datastore.store import Store\nStore.open(sys.argv[1])\nprint()\nsys.stdin.read()"
+    holder = "import sys\nfrom datastore.opening import open_store\nopen_store(sys.argv[1])\nprint()\nsys.stdin.read()"
     command = [sys.executable, "-c", holder, str(data_folder)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
         other.stdout.readline()

@@ -8,7 +8,7 @@ from known_widths import know_widths
 from as2d_core.models.demo_catalog import demo_window
 from dashboard.cli import main
 from dashboard.services.workspace import close_workspace
-from datastore.store import Store
+from datastore.opening import open_store
 
 pytestmark = pytest.mark.models
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.models
 def store_folder(tmp_path_factory):
     """A data folder that knows exact widths of the bundled target, so that the runner need not test them."""
     folder = tmp_path_factory.mktemp("as2d")
-    with Store.open(folder) as store:
+    with open_store(folder) as store:
         know_widths(store, (2, 3, 4, 5, 8, 9))
     return folder
 

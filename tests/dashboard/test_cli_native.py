@@ -10,8 +10,8 @@ from as2d_core.engines.drafting import BranchDrafter
 from as2d_core.engines.scripted import ScriptedModel, ScriptedSource, ScriptedTarget, TargetCosts, VirtualClock
 from as2d_core.engines.scripted_run import RunFacts, run_virtually
 from as2d_core.profiles import load_profile, write_profile
-from as2d_core.records import AudioRef, ModelRef, Request
 from as2d_core.replay.schedule import autoregressive_schedule
+from as2d_core.request import AudioRef, ModelRef, Request
 from dashboard.cli import main
 from datastore.ingest import ingest_run
 

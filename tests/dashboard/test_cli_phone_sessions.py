@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from as2d_core.records import AudioRef, ModelRef, Request
+from as2d_core.request import AudioRef, ModelRef, Request
 from dashboard.cli import main
 from dashboard.services.phone_watch import IDENTITIES
 from dashboard.services.workspace import incoming_folder, user_folders

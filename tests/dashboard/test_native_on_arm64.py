@@ -16,7 +16,7 @@ from test_device_clock import request_line
 from as2d_core.native.builder import build_for_tests, find_tool
 from as2d_core.native.targets import CROSS_COMPILER
 from as2d_core.protocol import parse, request_from_json
-from as2d_core.records import METHODS, OPERATIONS, AudioRef, ModelRef
+from as2d_core.request import METHODS, OPERATIONS, AudioRef, ModelRef
 from as2d_core.validation import check_record
 from dashboard.cli import main
 from dashboard.services.phone_runs import find_phone

@@ -5,7 +5,7 @@ import shutil
 import pytest
 import sample_runs
 
-from datastore.store import Store
+from datastore.opening import open_store
 
 
 @pytest.fixture
@@ -16,14 +16,14 @@ def folder(tmp_path):
 @pytest.fixture(scope="session")
 def _empty(tmp_path_factory):
     folder = tmp_path_factory.mktemp("empty") / "data"
-    Store.open(folder).close()
+    open_store(folder).close()
     return folder
 
 
 @pytest.fixture
 def store(folder, _empty):
     shutil.copytree(_empty, folder)
-    with Store.open(folder) as opened:
+    with open_store(folder) as opened:
         yield opened
 
 

@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 import psutil  # noqa: F401 - loaded before the forks
 
 from datastore import ingest, recovery  # noqa: F401 - loaded before the forks
-from datastore.store import Store
+from datastore.opening import open_store
 
 
 def main(kind: str, folder: str, count: str, *logs: str) -> None:
@@ -46,7 +46,7 @@ def main(kind: str, folder: str, count: str, *logs: str) -> None:
 
 
 def work(data: Path, logs: tuple[str, ...], writer: int) -> None:
-    store = Store.open(data)
+    store = open_store(data)
     for log in logs:
         result = ingest.ingest_run(store, log)
         os.write(writer, f"{result.run_id}\n".encode())

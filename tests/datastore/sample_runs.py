@@ -7,21 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from as2d_core.protocol import Writer
-from as2d_core.records import (
-    AudioRef,
-    Event,
-    Mark,
-    ModelRef,
-    Pieces,
-    Placement,
-    Publication,
-    Request,
-    Round,
-    RunHeader,
-    SelfTest,
-    Span,
-    Telemetry,
-)
+from as2d_core.records import Event, Mark, Pieces, Publication, Round, RunHeader, SelfTest, Span, Telemetry
+from as2d_core.request import AudioRef, ModelRef, Placement, Request
 
 MS = 1_000_000
 TOKENS = (11, 12, 13, 14, 15, 16, 2)

@@ -12,10 +12,10 @@ from perfetto_bytes import BOOT_NS, clocks, field, gauge, message, packet, power
 
 from datastore import perfetto_traces, perfetto_wire
 from datastore.errors import ForeignError
+from datastore.opening import open_store
 from datastore.perfetto_traces import looks_like_trace, read_power_trace
 from datastore.power_traces import forget_trace, keep_trace, list_traces, load_counters
 from datastore.rebuild import rebuild
-from datastore.store import Store
 
 S = 1_000_000_000
 
@@ -223,5 +223,5 @@ def test_kept_traces_outlive_a_rebuild(folder, store):
     before = load_counters(store, "abc")
     store.close()
     rebuild(folder)
-    with Store.open(folder) as again:
+    with open_store(folder) as again:
         assert load_counters(again, "abc") == before

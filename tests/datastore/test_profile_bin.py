@@ -5,6 +5,7 @@ import pytest
 from as2d_core.errors import UnknownNameError
 from datastore.errors import StoreError
 from datastore.library import list_profiles, put_profile
+from datastore.opening import open_store
 from datastore.profile_bin import (
     bin_profile,
     earlier_profiles,
@@ -12,7 +13,6 @@ from datastore.profile_bin import (
     list_binned_profiles,
     restore_profile,
 )
-from datastore.store import Store
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def test_a_deleted_profile_stays_deleted_when_the_store_is_opened_again(folder, 
     put_profile(kept, "mine", {"step": 2})
     bin_profile(kept, "mine")
     kept.close()
-    with Store.open(folder) as again:
+    with open_store(folder) as again:
         assert list_profiles(again) == []
 
 

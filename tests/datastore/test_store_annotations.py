@@ -7,9 +7,9 @@ import pytest
 from datastore.annotations import add_tag, get_annotations, list_tags, meta_path, remove_tag, set_notes
 from datastore.errors import LogMissingError, RunConflictError, RunNotFoundError, StoreError
 from datastore.ingest import ingest_run
+from datastore.opening import open_store
 from datastore.queries import RunFilter, count_runs, get_run, list_runs
 from datastore.recycling import delete_run, empty_bin, list_bin, restore_run
-from datastore.store import Store
 from datastore.verify import verify
 
 
@@ -128,7 +128,7 @@ def test_emptying_the_bin_removes_only_what_is_in_it(folder, filled):
     assert filled.read("SELECT count(*) FROM tags") == [(0,)]
     assert filled.read("SELECT count(DISTINCT run_no) FROM spans") == [(1,)]
     filled.close()
-    with Store.open(folder) as again:
+    with open_store(folder) as again:
         assert again.notices == []
 
 

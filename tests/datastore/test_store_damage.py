@@ -11,9 +11,9 @@ import sample_runs
 from datastore.errors import DiskFullError, SchemaTooNewError, StoreDamagedError, StoreFolderError
 from datastore.faults import is_damage, translate
 from datastore.ingest import ingest_run
+from datastore.opening import open_store
 from datastore.queries import count_runs, list_runs
 from datastore.rebuild import rebuild
-from datastore.store import Store
 from datastore.verify import verify
 
 
@@ -24,7 +24,7 @@ def template(tmp_path_factory):
     spans = [
         sample_runs.Span("target", "verify", i * 7919 % 100_003, i * 7919 % 100_003 + i % 89) for i in range(2_000)
     ]
-    with Store.open(made / "data") as store:
+    with open_store(made / "data") as store:
         ingest_run(store, sample_runs.write_run(made, "run-1"))
         ingest_run(store, sample_runs.write_run(made, "big", [*sample_runs.events(), *spans]))
     return made / "data"
@@ -68,13 +68,13 @@ def assert_set_aside(error, database):
 def test_a_damaged_file_is_set_aside_on_opening_and_the_logs_bring_everything_back(folder, filled, damage):
     damage(filled)
     with pytest.raises(StoreDamagedError) as told:
-        Store.open(folder)
+        open_store(folder)
     assert_set_aside(told.value, filled)
     with pytest.raises(StoreDamagedError, match="2 run logs"):
-        Store.open(folder)
+        open_store(folder)
     report = rebuild(folder)
     assert report.runs == 2
-    with Store.open(folder) as store:
+    with open_store(folder) as store:
         assert verify(store).problems == ()
 
 
@@ -88,7 +88,7 @@ def test_damage_found_by_a_question_sets_the_file_aside_and_every_later_call_say
         filled.write_bytes(whole)
         garble(filled, block + 1000)
         try:
-            store = Store.open(folder)
+            store = open_store(folder)
         except StoreDamagedError:
             continue
         with store:
@@ -111,7 +111,7 @@ def test_garbled_bytes_anywhere_are_told_or_do_no_harm(folder, filled, seed):
     size = filled.stat().st_size
     garble(filled, *(place.randrange(size) for _ in range(3)))
     try:
-        with Store.open(folder) as store:
+        with open_store(folder) as store:
             assert verify(store).problems == ()
     except StoreDamagedError as error:
         assert_set_aside(error, filled)
@@ -131,28 +131,28 @@ def test_rows_that_were_changed_behind_our_back_count_as_damage(folder, filled, 
     with duckdb.connect(filled) as connection:
         connection.execute(sql)
     with pytest.raises(StoreDamagedError, match=says) as told:
-        Store.open(folder)
+        open_store(folder)
     assert_set_aside(told.value, filled)
 
 
 def test_an_event_changed_without_changing_counts_is_found_by_verify(folder, filled):
     with duckdb.connect(filled) as connection:
         connection.execute("UPDATE rounds SET accepted = accepted + 1 WHERE ordinal = 0")
-    with Store.open(folder) as store:
+    with open_store(folder) as store:
         problems = verify(store).problems
     assert len([p for p in problems if "events of run" in p]) == 2
     assert any("accepted" in p for p in problems)
 
 
 def test_a_write_ahead_log_that_is_garbled_loses_no_run(folder, sample):
-    with Store.open(folder) as store:
+    with open_store(folder) as store:
         ingest_run(store, sample("run-1"))
         wal = (folder / "as2d.duckdb.wal").read_bytes()
         database = (folder / "as2d.duckdb").read_bytes()
     for cut in (len(wal) // 2, 5):
         (folder / "as2d.duckdb").write_bytes(database)
         (folder / "as2d.duckdb.wal").write_bytes(wal[:cut])
-        with Store.open(folder) as store:
+        with open_store(folder) as store:
             assert [row.run_id for row in list_runs(store)] == ["run-1"]
             assert any("was taken in" in notice for notice in store.notices)
             assert verify(store).problems == ()
@@ -160,7 +160,7 @@ def test_a_write_ahead_log_that_is_garbled_loses_no_run(folder, sample):
     (folder / "as2d.duckdb.wal").write_bytes(wal)
     garble(folder / "as2d.duckdb.wal", len(wal) // 2)
     with pytest.raises(StoreDamagedError) as told:
-        Store.open(folder)
+        open_store(folder)
     assert_set_aside(told.value, folder / "as2d.duckdb")
     assert (told.value.set_aside.with_name(told.value.set_aside.name + ".wal")).exists()
     assert rebuild(folder).runs == 1
@@ -169,17 +169,17 @@ def test_a_write_ahead_log_that_is_garbled_loses_no_run(folder, sample):
 def test_a_database_that_is_gone_is_told_while_its_logs_are_there(folder, filled):
     filled.unlink()
     with pytest.raises(StoreDamagedError, match="is gone, but 2 run logs"):
-        Store.open(folder)
+        open_store(folder)
     assert not filled.exists()
 
 
 def test_a_stray_write_ahead_log_is_never_replayed_on_a_new_database(folder):
-    with Store.open(folder) as store:
+    with open_store(folder) as store:
         store.write(lambda cursor: cursor.execute("INSERT INTO tags VALUES ('run', 'old')"))
         wal = (folder / "as2d.duckdb.wal").read_bytes()
     (folder / "as2d.duckdb").unlink()
     (folder / "as2d.duckdb.wal").write_bytes(wal)
-    with Store.open(folder) as store:
+    with open_store(folder) as store:
         assert store.read("SELECT * FROM tags") == []
         assert count_runs(store) == 0
 

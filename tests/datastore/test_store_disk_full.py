@@ -19,9 +19,9 @@ from datastore.annotations import add_tag, get_annotations
 from datastore.errors import DiskFullError
 from datastore.ingest import ingest_run
 from datastore.library import put_profile
+from datastore.opening import open_store
 from datastore.queries import count_runs, list_runs
 from datastore.rebuild import rebuild
-from datastore.store import Store
 from datastore.timeline import load_record
 from datastore.verify import verify
 
@@ -65,14 +65,14 @@ def test_a_disk_that_is_full_at_any_step_of_the_files_leaves_the_store_as_it_was
 
 def test_a_database_that_cannot_grow_keeps_the_log_and_says_so(folder, sample, monkeypatch):
     log = sample()
-    with Store.open(folder) as store:
+    with open_store(folder) as store:
         with monkeypatch.context() as patched:
             patched.setattr(ingest, "_append", duckdb_full)
             with pytest.raises(DiskFullError, match="taken in when the store is opened next") as told:
                 ingest_run(store, log)
         assert str(folder / "runs" / "run-1.ndjson") in str(told.value)
         assert count_runs(store) == 0
-    with Store.open(folder) as store:
+    with open_store(folder) as store:
         assert load_record(store, "run-1") == read_run(log)
         assert len(store.notices) == 1
 
@@ -100,20 +100,20 @@ def test_a_tag_that_cannot_be_written_is_not_half_there(store, sample, monkeypat
 
 
 def test_opening_goes_on_when_a_waiting_log_does_not_fit(folder, sample, monkeypatch):
-    with Store.open(folder) as store:
+    with open_store(folder) as store:
         ingest_run(store, sample())
     sample("run-2").rename(folder / "runs" / "run-2.ndjson")
     with monkeypatch.context() as patched:
         patched.setattr(ingest, "_append", duckdb_full)
-        with Store.open(folder) as store:
+        with open_store(folder) as store:
             assert [row.run_id for row in list_runs(store)] == ["run-1"]
             assert "was not taken in: There is no room left" in store.notices[0]
-    with Store.open(folder) as store:
+    with open_store(folder) as store:
         assert count_runs(store) == 2
 
 
 def test_a_rebuild_without_room_leaves_the_old_database(folder, sample, monkeypatch):
-    with Store.open(folder) as store:
+    with open_store(folder) as store:
         ingest_run(store, sample())
     before = (folder / "as2d.duckdb").read_bytes()
     with monkeypatch.context() as patched:
@@ -128,9 +128,9 @@ def test_the_first_opening_on_a_full_disk_is_told_and_leaves_no_database(folder,
     with monkeypatch.context() as patched:
         patched.setattr(os, "fsync", full)
         with pytest.raises(DiskFullError):
-            Store.open(folder)
+            open_store(folder)
     assert not (folder / "as2d.duckdb").exists()
-    Store.open(folder).close()
+    open_store(folder).close()
 
 
 # A process whose files may not grow beyond a limit meets the same refusal from the system, in DuckDB too.
@@ -139,10 +139,10 @@ LIMITED = """
     from datastore.errors import DiskFullError
     from datastore.ingest import ingest_run
     from datastore.queries import list_runs
-    from datastore.store import Store
+    from datastore.opening import open_store
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     acknowledged, told = [], []
-    with Store.open(sys.argv[1]) as store:
+    with open_store(sys.argv[1]) as store:
         resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)
         for log in sys.argv[3:]:
             try:
@@ -173,7 +173,7 @@ def test_a_database_file_that_may_not_grow_loses_nothing_and_goes_on_answering(f
     assert told
     assert all("no room left" in text for text in told)
     assert set(there) >= set(acknowledged)
-    with Store.open(folder) as store:
+    with open_store(folder) as store:
         assert {row.run_id for row in list_runs(store)} == {f"run-{i}" for i in range(4)}
         assert verify(store).problems == ()
 
@@ -195,7 +195,7 @@ def test_a_disk_that_really_fills_up_loses_nothing_that_was_acknowledged(small_d
     body = sample_runs.events(numbers.randrange(2**40) for _ in range(1000))
     logs = [sample_runs.write_run(tmp_path, f"run-{i}", body) for i in range(14)]
     acknowledged, told = [], []
-    with Store.open(small_disk / "data") as store:
+    with open_store(small_disk / "data") as store:
         for log in logs:
             try:
                 acknowledged.append(ingest_run(store, log).run_id)
@@ -210,7 +210,7 @@ def test_a_disk_that_really_fills_up_loses_nothing_that_was_acknowledged(small_d
         assert {row.run_id for row in list_runs(store, limit=None)} == set(acknowledged)
         assert store._engine._generation == 1
     subprocess.run(["mount", "-o", "remount,size=100m", small_disk], check=True)
-    with Store.open(small_disk / "data") as store:
+    with open_store(small_disk / "data") as store:
         assert set(acknowledged) <= {row.run_id for row in list_runs(store, limit=None)}
         for log in logs:
             ingest_run(store, log)

@@ -18,9 +18,9 @@ from datastore.annotations import add_tag
 from datastore.errors import DiskFullError, ExportError, LogMissingError, StoreFolderError
 from datastore.export import export_file, export_runs, table_file
 from datastore.ingest import ingest_run
+from datastore.opening import open_store
 from datastore.queries import RunFilter, get_run
 from datastore.recycling import delete_run
-from datastore.store import Store
 
 ASKED = RunFilter(methods=("as2d",), since=date(2025, 1, 1))
 
@@ -28,7 +28,7 @@ ASKED = RunFilter(methods=("as2d",), since=date(2025, 1, 1))
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory):
     made = tmp_path_factory.mktemp("filled")
-    with Store.open(made / "data") as store:
+    with open_store(made / "data") as store:
         ingest_run(store, sample_runs.write_run(made, "run-1"))
         ingest_run(
             store, sample_runs.write_run(made, "run-2", [], status="failed", error='He said "no", twice\nand left')
@@ -172,7 +172,7 @@ def test_a_file_that_cannot_be_written_is_told_and_leaves_nothing_half(filled, t
 
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "＝1"])
 def test_what_somebody_called_a_window_is_no_formula_in_csv(name, tmp_path):
-    with Store.open(tmp_path / "data") as store:
+    with open_store(tmp_path / "data") as store:
         audio = replace(sample_runs.request("x").audio, window_id=name)
         ingest_run(store, sample_runs.write_run(tmp_path, "run-1", audio=audio))
         text = export_runs(store, None, "csv").data.decode()

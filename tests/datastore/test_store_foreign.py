@@ -5,8 +5,8 @@ import pytest
 from datastore.errors import ForeignError
 from datastore.foreign import forget_file, keep_results, list_results
 from datastore.foreign_benches import read_benches
+from datastore.opening import open_store
 from datastore.rebuild import rebuild
-from datastore.store import Store
 
 MNN = {
     "model": "Qwen3-ASR-0.6B", "modelSize": 0.41, "backend": "CPU", "threads": 4, "useMmap": False, "precision": 2,
@@ -122,7 +122,7 @@ def test_results_are_kept_once_with_everything_and_survive_a_rebuild(folder, sto
     assert not keep_results(store, "again.json", "sha", results)
     store.close()
     rebuild(folder)
-    with Store.open(folder) as again:
+    with open_store(folder) as again:
         assert tuple(item.result for item in list_results(again)) == results
         forget_file(again, "sha")
         assert list_results(again) == []

@@ -11,8 +11,8 @@ import sample_runs
 from as2d_core.protocol import read_run
 from datastore.errors import RunNotFoundError
 from datastore.ingest import ingest_run
+from datastore.opening import open_store
 from datastore.queries import list_runs
-from datastore.store import Store
 from datastore.timeline import load_record
 from datastore.verify import verify
 
@@ -36,7 +36,7 @@ def die_at_random(tmp_path, count, deadline_s=120):
     killed = 0
     for data, acknowledged, alive in deaths("random", tmp_path, count, logs, deadline_s):
         killed += not alive
-        with Store.open(data) as store:
+        with open_store(data) as store:
             assert set(acknowledged) <= {row.run_id for row in list_runs(store, limit=None)}
             for run_id in acknowledged:
                 assert load_record(store, run_id) == records[run_id]
@@ -63,7 +63,7 @@ def test_a_process_killed_before_any_step_of_an_ingest_leaves_all_or_nothing_and
     came = []
     outcomes = deaths("steps", tmp_path, 20, [log])
     for data, acknowledged, _ in outcomes:
-        with Store.open(data) as store:
+        with open_store(data) as store:
             came.append(len(list_runs(store)))
             if acknowledged or came[-1]:
                 assert load_record(store, "run-1") == wanted

@@ -6,7 +6,7 @@ from datastore.errors import StoreFolderError
 from datastore.files import download_name, safe_name
 from datastore.ingest import ingest_run
 from datastore.locations import Folders, data_folder
-from datastore.store import Store
+from datastore.opening import open_store
 
 
 def test_the_environment_names_the_folder(tmp_path):
@@ -25,7 +25,7 @@ def test_a_home_sign_is_expanded(monkeypatch, tmp_path):
 
 
 def test_opening_makes_the_whole_layout(folder):
-    Store.open(folder).close()
+    open_store(folder).close()
     names = {p.name for p in folder.iterdir()}
     assert names == {"as2d.duckdb", "as2d.lock", "runs", "bin", "models", "profiles", "corpora", "uploads"}
 
@@ -82,7 +82,7 @@ def test_different_names_get_different_files_even_where_case_does_not_count():
 @pytest.mark.parametrize("run_id", ["../../outside", "/outside", "a/../../../outside", "..", "con\0trol"])
 def test_a_run_id_with_path_characters_never_leaves_the_folder(folder, tmp_path, run_id, sample):
     before = set(tmp_path.rglob("*"))
-    with Store.open(folder) as store:
+    with open_store(folder) as store:
         result = ingest_run(store, sample(run_id))
         assert result.log.parent == folder / "runs"
         assert result.run_id == run_id

@@ -15,8 +15,8 @@ from datastore.notebooks import (
     save_notebook,
     undo,
 )
+from datastore.opening import open_store
 from datastore.rebuild import rebuild
-from datastore.store import Store
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -114,7 +114,7 @@ def test_a_rebuilt_database_has_all_versions(folder, store):
     save(store, 2)
     store.close()
     rebuild(folder)
-    with Store.open(folder) as again:
+    with open_store(folder) as again:
         assert [value(again, item.version) for item in notebook_versions(again, "n")] == [2, 1]
 
 
@@ -123,6 +123,6 @@ def test_the_newest_version_survives_a_lost_database(folder, store):
     save(store, 2)
     store.close()
     (folder / "as2d.duckdb").unlink()
-    with Store.open(folder) as again:
+    with open_store(folder) as again:
         assert value(again) == 2
         assert again.notices == ["The notebook 'T 2' was not in the database and was taken in from its file."]

@@ -23,8 +23,8 @@ from datastore.errors import (
 )
 from datastore.ingest import ingest_run
 from datastore.migrations import schema_files
+from datastore.opening import open_store
 from datastore.queries import count_runs
-from datastore.store import Store
 
 ROOT = Path(__file__).parents[2]
 SLOW = "SELECT sum(hash(a.range) % 7 + hash(b.range) % 5) FROM range(10000000) a, range(100000) b"
@@ -52,8 +52,8 @@ def test_another_process_is_named_with_its_pid_and_command_line(folder):
     holder = child(
         """
         import sys
-        from datastore.store import Store
-        with Store.open(sys.argv[1]):
+        from datastore.opening import open_store
+        with open_store(sys.argv[1]):
             print("open", flush=True)
             sys.stdin.read()
         """,
@@ -62,19 +62,19 @@ def test_another_process_is_named_with_its_pid_and_command_line(folder):
     try:
         assert holder.stdout.readline() == "open\n"
         with pytest.raises(StoreLockedError) as told:
-            Store.open(folder)
+            open_store(folder)
         assert told.value.pid == holder.pid
-        assert "from datastore.store import Store" in told.value.command
+        assert "from datastore.opening import open_store" in told.value.command
         assert f"process {holder.pid}" in str(told.value)
         assert "close that program" in str(told.value)
         assert len(str(told.value).splitlines()) == 1
     finally:
         finish(holder)
-    Store.open(folder).close()
+    open_store(folder).close()
 
 
 def test_a_foreign_program_that_holds_the_database_file_is_named_too(folder):
-    Store.open(folder).close()
+    open_store(folder).close()
     holder = child(
         """
         import sys, duckdb
@@ -87,14 +87,14 @@ def test_a_foreign_program_that_holds_the_database_file_is_named_too(folder):
     try:
         assert holder.stdout.readline() == "open\n"
         with pytest.raises(StoreLockedError) as told:
-            Store.open(folder)
+            open_store(folder)
         assert told.value.pid == holder.pid
     finally:
         finish(holder)
 
 
 def test_a_second_handle_of_the_same_process_shares_the_store(folder, sample):
-    with Store.open(folder) as one, Store.open(folder / ".." / folder.name) as two:
+    with open_store(folder) as one, open_store(folder / ".." / folder.name) as two:
         ingest_run(one, sample())
         assert count_runs(two) == 1
         one.close()
@@ -111,7 +111,7 @@ def test_many_threads_that_open_at_once_get_one_store(folder):
 
     def work():
         try:
-            opened.append(Store.open(folder))
+            opened.append(open_store(folder))
         except Exception as error:  # noqa: BLE001
             errors.append(error)
 
@@ -129,7 +129,7 @@ def test_many_threads_that_open_at_once_get_one_store(folder):
 
 
 def test_a_forked_child_cannot_use_or_open_its_parents_store(folder):
-    with Store.open(folder) as store:
+    with open_store(folder) as store:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
             pid = os.fork()
@@ -139,7 +139,7 @@ def test_a_forked_child_cannot_use_or_open_its_parents_store(folder):
                 store.read("SELECT 1")
             except StoreClosedError:
                 try:
-                    Store.open(folder)
+                    open_store(folder)
                 except StoreLockedError as error:
                     code = 0 if error.pid == os.getppid() else 2
             finally:
@@ -156,8 +156,8 @@ def test_a_read_only_folder_is_told_with_its_path(tmp_path):
         """
         import os, sys
         from datastore.errors import StoreFolderError
-        from datastore.store import Store
-        Store.open(sys.argv[2]).close()
+        from datastore.opening import open_store
+        open_store(sys.argv[2]).close()
         if os.getuid() == 0:
             os.chdir("/")
             for parent in list(__import__("pathlib").Path(sys.argv[1]).parents)[:3]:
@@ -165,7 +165,7 @@ def test_a_read_only_folder_is_told_with_its_path(tmp_path):
             os.setuid(65534)
         for folder in (sys.argv[1], sys.argv[1] + "/deeper"):
             try:
-                Store.open(folder)
+                open_store(folder)
             except StoreFolderError as error:
                 print(error)
         """,
@@ -179,11 +179,11 @@ def test_a_read_only_folder_is_told_with_its_path(tmp_path):
 
 
 def test_a_schema_from_a_newer_program_is_refused_and_left_alone(folder):
-    Store.open(folder).close()
+    open_store(folder).close()
     with duckdb.connect(folder / "as2d.duckdb") as connection:
         connection.execute("INSERT INTO schema_files VALUES (999, '999_later.sql', now()::TIMESTAMP)")
     with pytest.raises(SchemaTooNewError, match="999"):
-        Store.open(folder)
+        open_store(folder)
     assert (folder / "as2d.duckdb").exists()
 
 
@@ -192,7 +192,7 @@ def test_a_foreign_duckdb_file_is_refused_and_left_alone(folder):
     with duckdb.connect(folder / "as2d.duckdb") as connection:
         connection.execute("CREATE TABLE somebody_elses (x INTEGER)")
     with pytest.raises(StoreDamagedError, match="holds no runs of this program"):
-        Store.open(folder)
+        open_store(folder)
     assert (folder / "as2d.duckdb").exists()
 
 
@@ -204,7 +204,7 @@ def test_schema_files_are_applied_once_and_recorded(store):
 def test_a_half_made_database_of_a_killed_first_open_is_no_obstacle(folder):
     folder.mkdir()
     (folder / "as2d.duckdb.new").write_bytes(b"half")
-    with Store.open(folder) as store:
+    with open_store(folder) as store:
         assert count_runs(store) == 0
 
 
@@ -254,18 +254,18 @@ def test_a_write_that_outlives_its_callers_patience_is_still_done(store):
 
 
 def test_closing_finishes_writes_that_were_accepted(folder):
-    store = Store.open(folder)
+    store = open_store(folder)
     with pytest.raises(StoreBusyError):
         store.write(
             lambda cursor: (time.sleep(0.3), cursor.execute("INSERT INTO tags VALUES ('x', 'y')")), timeout_s=0.05
         )
     store.close()
-    with Store.open(folder) as again:
+    with open_store(folder) as again:
         assert again.read("SELECT * FROM tags") == [("x", "y")]
 
 
 def test_closing_interrupts_a_question_that_is_still_running(folder):
-    store = Store.open(folder)
+    store = open_store(folder)
     told = []
 
     def ask():
@@ -310,4 +310,4 @@ def test_a_typed_query_says_when_there_were_more_rows(store):
 def test_a_folder_that_cannot_be_made_is_told(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreFolderError, match="file"):
-        Store.open(tmp_path / "file" / "data")
+        open_store(tmp_path / "file" / "data")

@@ -9,6 +9,7 @@ from as2d_core.errors import UnknownNameError
 from datastore.annotations import add_tag, set_notes
 from datastore.errors import RunNotFoundError
 from datastore.ingest import ingest_run
+from datastore.opening import open_store
 from datastore.queries import (
     DISTINCT,
     RunFilter,
@@ -20,7 +21,6 @@ from datastore.queries import (
     orderable,
 )
 from datastore.recycling import delete_run
-from datastore.store import Store
 
 REFERENCE = {"method": "target-only", "drafter": None, "budget": None}
 DAYS = [f"2025-06-0{day}T10:00:00+00:00" for day in range(1, 8)]
@@ -34,7 +34,7 @@ def filled(tmp_path_factory):
     def put(run_id, *args, **changes):
         ingest_run(store, sample_runs.write_run(made, run_id, *args, **changes))
 
-    with Store.open(made / "data") as store:
+    with open_store(made / "data") as store:
         put("2025-a", created_at=DAYS[0])
         put("2025-b", created_at=DAYS[1], method="sd", width=5, group_id="g2")
         put("2025-c", [], status="failed", error="The drafter died.", created_at=DAYS[2])
@@ -299,7 +299,7 @@ def test_an_unknown_group_is_told_with_those_that_are_there(filled):
 
 
 def test_calibrations_and_collections_are_listed_or_not(tmp_path):
-    with Store.open(tmp_path / "data") as store:
+    with open_store(tmp_path / "data") as store:
         for name, method in [("a", "as2d"), ("b", "calibrate"), ("c", "collect")]:
             ingest_run(store, sample_runs.write_run(tmp_path, name, method=method))
         assert (ids(store), ids(store, operations=False)) == (["a", "b", "c"], ["a"])

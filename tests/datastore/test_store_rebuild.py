@@ -11,10 +11,10 @@ from datastore.errors import DiskFullError, StoreBusyError, StoreDamagedError, S
 from datastore.ingest import ingest_run
 from datastore.library import SelfTestKey, get_profile, get_self_test, put_profile, put_self_test
 from datastore.lock import FolderLock
+from datastore.opening import open_store
 from datastore.queries import RunFilter, get_run, list_runs
 from datastore.rebuild import rebuild
 from datastore.recycling import delete_run
-from datastore.store import Store
 from datastore.verify import verify
 
 KEY = SelfTestKey("sha", "cpu", "threads=1", "3.6.1")
@@ -24,7 +24,7 @@ KEY = SelfTestKey("sha", "cpu", "threads=1", "3.6.1")
 def filled(tmp_path_factory):
     made = tmp_path_factory.mktemp("filled")
     folder = made / "data"
-    with Store.open(folder) as store:
+    with open_store(folder) as store:
         for run_id in ("run-1", "run-2", "gone"):
             ingest_run(store, sample_runs.write_run(made, run_id))
         ingest_run(store, sample_runs.write_incomplete(made, "cut"))
@@ -43,7 +43,7 @@ def closed(folder, filled):
 
 
 def everything(folder):
-    with Store.open(folder) as store:
+    with open_store(folder) as store:
         assert store.notices == []
         assert verify(store).problems == ()
         rows = list_runs(store, RunFilter(bin="with"), order_by="run_id")
@@ -83,11 +83,11 @@ def test_a_damaged_database_is_set_aside_and_named(closed):
 
 
 def test_tags_without_a_file_are_copied_from_the_old_database(closed):
-    with Store.open(closed) as store:
+    with open_store(closed) as store:
         path = meta_path(store.folders, "run-1")
     path.unlink()
     rebuild(closed)
-    with Store.open(closed) as store:
+    with open_store(closed) as store:
         kept = get_annotations(store, "run-1")
         assert (kept.tags, kept.notes) == (("good",), "warm")
     assert path.exists()
@@ -101,7 +101,7 @@ def test_a_database_that_holds_runs_without_logs_is_kept_and_named(closed):
     assert str(report.set_aside) in report.notices[-1]
     with duckdb.connect(report.set_aside, read_only=True) as old:
         assert old.execute("SELECT count(*) FROM runs WHERE run_id = 'run-2'").fetchone() == (1,)
-    with Store.open(closed) as store:
+    with open_store(closed) as store:
         assert {r.run_id for r in list_runs(store)} == {"run-1", "cut"}
 
 
@@ -113,14 +113,14 @@ def test_a_log_that_cannot_be_read_is_told_and_does_not_stop_the_others(closed):
 
 
 def test_a_store_that_is_open_is_not_rebuilt_under_its_users(closed):
-    with Store.open(closed) as store:
+    with open_store(closed) as store:
         with pytest.raises(StoreBusyError, match="open in this program"):
             rebuild(closed)
         assert get_run(store, "run-1").status == "eos"
 
 
 def test_a_write_ahead_log_of_the_old_database_is_never_replayed_on_the_new_one(closed):
-    with Store.open(closed) as store:
+    with open_store(closed) as store:
         store.write(lambda cursor: cursor.execute("INSERT INTO tags VALUES ('nobody', 'stray')"))
         files = {p.name: p.read_bytes() for p in closed.glob("as2d.duckdb*")}
     assert "as2d.duckdb.wal" in files
@@ -128,14 +128,14 @@ def test_a_write_ahead_log_of_the_old_database_is_never_replayed_on_the_new_one(
         (closed / name).write_bytes(data)
     rebuild(closed)
     assert {p.name for p in closed.glob("as2d*")} == {"as2d.duckdb", "as2d.lock"}
-    with Store.open(closed) as store:
+    with open_store(closed) as store:
         assert store.read("SELECT run_id, tag FROM tags") == [("run-1", "good")]
 
 
 def test_a_rebuild_of_nothing_makes_an_empty_store(folder):
     report = rebuild(folder)
     assert (report.runs, report.set_aside) == (0, None)
-    Store.open(folder).close()
+    open_store(folder).close()
 
 
 def test_a_store_another_process_holds_is_not_rebuilt(closed, monkeypatch):
@@ -164,6 +164,6 @@ def test_a_rebuild_that_breaks_off_at_the_swap_is_simply_done_again(closed, monk
         with pytest.raises(DiskFullError):
             rebuild(closed)
     with pytest.raises(StoreDamagedError, match="is gone, but"):
-        Store.open(closed)
+        open_store(closed)
     assert rebuild(closed).runs == 3
     assert len(list(closed.glob("as2d.damaged-*"))) == 1

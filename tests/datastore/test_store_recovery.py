@@ -12,16 +12,16 @@ from datastore.errors import LogMissingError, StoreDamagedError, StoreFolderErro
 from datastore.export import export_runs
 from datastore.ingest import ingest_run
 from datastore.library import get_profile, put_profile
+from datastore.opening import open_store
 from datastore.queries import RunFilter, count_runs, get_run, list_runs
 from datastore.recycling import delete_run
-from datastore.store import Store
 from datastore.verify import verify
 
 
 @pytest.fixture(scope="module")
 def with_one_run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("one-run")
-    with Store.open(folder / "data") as store:
+    with open_store(folder / "data") as store:
         ingest_run(store, sample_runs.write_run(folder, "run-1"))
     return folder / "data"
 
@@ -33,13 +33,13 @@ def closed(folder, with_one_run):
 
 
 def test_a_clean_store_opens_without_a_word(closed):
-    with Store.open(closed) as store:
+    with open_store(closed) as store:
         assert store.notices == []
 
 
 def test_a_log_put_into_the_folder_is_taken_in_and_told(closed, sample):
     sample("run-2").rename(closed / "runs" / "copied by hand.ndjson")
-    with Store.open(closed) as store:
+    with open_store(closed) as store:
         assert count_runs(store) == 2
         assert len(store.notices) == 1
         assert "'run-2' was not in the database and was taken in" in store.notices[0]
@@ -49,7 +49,7 @@ def test_a_log_put_into_the_folder_is_taken_in_and_told(closed, sample):
 def test_a_foreign_file_among_the_logs_is_told_and_left_alone(closed):
     foreign = closed / "runs" / "notes.ndjson"
     foreign.write_text("shopping list\n")
-    with Store.open(closed) as store:
+    with open_store(closed) as store:
         assert count_runs(store) == 1
         assert len(store.notices) == 1
         assert f"{foreign} was not taken in" in store.notices[0]
@@ -59,7 +59,7 @@ def test_a_foreign_file_among_the_logs_is_told_and_left_alone(closed):
 def test_a_second_log_with_the_id_of_a_stored_run_is_told_and_left_alone(closed, sample):
     other = closed / "runs" / "other.ndjson"
     sample("run-1", sample_runs.events(range(5))).rename(other)
-    with Store.open(closed) as store:
+    with open_store(closed) as store:
         assert "remove one of the two" in store.notices[0]
         assert get_run(store, "run-1").committed_tokens == 7
     assert other.exists()
@@ -68,32 +68,32 @@ def test_a_second_log_with_the_id_of_a_stored_run_is_told_and_left_alone(closed,
 def test_half_written_copies_are_swept(closed):
     for place in ("runs", "bin", "profiles"):
         (closed / place / "0123.part").write_text("half")
-    Store.open(closed).close()
+    open_store(closed).close()
     assert list(closed.rglob("*.part")) == []
 
 
 def test_a_log_moved_to_the_bin_by_hand_is_in_the_bin(closed):
     (closed / "runs" / "run-1.ndjson").rename(closed / "bin" / "run-1.ndjson")
-    with Store.open(closed) as store:
+    with open_store(closed) as store:
         assert count_runs(store) == 0
         assert [r.run_id for r in list_runs(store, RunFilter(bin="only"))] == ["run-1"]
         assert "is in the bin now" in store.notices[0]
     (closed / "bin" / "run-1.ndjson").rename(closed / "runs" / "run-1.ndjson")
-    with Store.open(closed) as store:
+    with open_store(closed) as store:
         assert count_runs(store) == 1
 
 
 def test_an_unknown_log_in_the_bin_is_taken_into_the_bin(closed, sample):
     sample("run-2").rename(closed / "bin" / "run-2.ndjson")
-    with Store.open(closed) as store:
+    with open_store(closed) as store:
         assert [r.run_id for r in list_runs(store, RunFilter(bin="only"))] == ["run-2"]
 
 
 def test_a_binned_log_removed_by_hand_is_removed_for_good(closed):
-    with Store.open(closed) as store:
+    with open_store(closed) as store:
         delete_run(store, "run-1")
     (closed / "bin" / "run-1.ndjson").unlink()
-    with Store.open(closed) as store:
+    with open_store(closed) as store:
         assert count_runs(store, RunFilter(bin="with")) == 0
         assert "removed for good" in store.notices[0]
         assert store.read("SELECT count(*) FROM spans") == [(0,)]
@@ -101,7 +101,7 @@ def test_a_binned_log_removed_by_hand_is_removed_for_good(closed):
 
 def test_a_kept_run_whose_log_is_gone_keeps_its_figures_and_is_told(closed):
     (closed / "runs" / "run-1.ndjson").unlink()
-    with Store.open(closed) as store:
+    with open_store(closed) as store:
         assert get_run(store, "run-1").rounds == 3
         assert "is gone" in store.notices[0]
         assert len(verify(store).problems) == 1
@@ -110,63 +110,63 @@ def test_a_kept_run_whose_log_is_gone_keeps_its_figures_and_is_told(closed):
 def test_a_log_changed_after_it_was_stored_is_told_and_the_database_stays(closed):
     log = closed / "runs" / "run-1.ndjson"
     log.write_text(log.read_text() + "more\n")
-    with Store.open(closed) as store:
+    with open_store(closed) as store:
         assert "was changed after it was stored" in store.notices[0]
         assert get_run(store, "run-1").status == "eos"
         assert "was changed" in verify(store).problems[0]
 
 
 def test_an_incomplete_log_that_has_grown_is_taken_in_again(folder, tmp_path, sample):
-    with Store.open(folder) as store:
+    with open_store(folder) as store:
         ingest_run(store, sample_runs.write_incomplete(tmp_path, "run-1"))
     (folder / "runs" / "run-1.ndjson").write_bytes(sample().read_bytes())
-    with Store.open(folder) as store:
+    with open_store(folder) as store:
         assert get_run(store, "run-1").status == "eos"
         assert verify(store).problems == ()
 
 
 def test_tags_and_notes_follow_the_file_beside_the_log(closed):
-    with Store.open(closed) as store:
+    with open_store(closed) as store:
         add_tag(store, "run-1", "old")
         path = meta_path(store.folders, "run-1")
     kept = json.loads(path.read_text())
     path.write_text(json.dumps({**kept, "tags": ["new", "newer"], "notes": "by hand"}))
-    with Store.open(closed) as store:
+    with open_store(closed) as store:
         assert get_annotations(store, "run-1").tags == ("new", "newer")
         assert get_run(store, "run-1").notes == "by hand"
         assert len(store.notices) == 1
-    with Store.open(closed) as store:
+    with open_store(closed) as store:
         assert store.notices == []
 
 
 def test_a_file_of_tags_that_is_gone_is_written_again(closed):
-    with Store.open(closed) as store:
+    with open_store(closed) as store:
         set_notes(store, "run-1", "keep me")
         path = meta_path(store.folders, "run-1")
     path.unlink()
-    with Store.open(closed) as store:
+    with open_store(closed) as store:
         assert get_run(store, "run-1").notes == "keep me"
     assert json.loads(path.read_text())["notes"] == "keep me"
 
 
 @pytest.mark.parametrize("content", ["{", "[]", '{"run_id": "other", "tags": [], "notes": null}', '{"tags": 5}'])
 def test_a_foreign_file_of_tags_is_told_and_left_alone(closed, content):
-    with Store.open(closed) as store:
+    with open_store(closed) as store:
         add_tag(store, "run-1", "mine")
         path = meta_path(store.folders, "run-1")
     path.write_text(content + " " * 50)
-    with Store.open(closed) as store:
+    with open_store(closed) as store:
         assert get_annotations(store, "run-1").tags == ("mine",)
         assert "left alone" in store.notices[0]
     assert path.read_text().startswith(content)
 
 
 def test_a_profile_the_database_lost_comes_back_from_its_file(closed):
-    with Store.open(closed) as store:
+    with open_store(closed) as store:
         put_profile(store, "phone", {"step_ms": 20}, "Phone | A1")
         before = get_profile(store, "phone")
         store.write(lambda cursor: cursor.execute("DELETE FROM profiles"))
-    with Store.open(closed) as store:
+    with open_store(closed) as store:
         assert get_profile(store, "phone") == before
         assert "'phone'" in store.notices[0]
 
@@ -176,14 +176,14 @@ def test_a_copied_runs_folder_asks_for_a_rebuild_instead_of_guessing(tmp_path, s
     runs.mkdir(parents=True)
     sample().rename(runs / "run-1.ndjson")
     with pytest.raises(StoreDamagedError, match="as2d store rebuild"):
-        Store.open(tmp_path / "data")
+        open_store(tmp_path / "data")
 
 
 def test_an_incomplete_log_that_was_changed_instead_of_grown_is_told(folder, tmp_path, sample):
-    with Store.open(folder) as store:
+    with open_store(folder) as store:
         ingest_run(store, sample_runs.write_incomplete(tmp_path, "run-1"))
     (folder / "runs" / "run-1.ndjson").write_bytes(sample("run-1", sample_runs.events(range(30))).read_bytes())
-    with Store.open(folder) as store:
+    with open_store(folder) as store:
         assert get_run(store, "run-1").status == "incomplete"
         assert "was not taken in" in store.notices[0]
 
@@ -217,7 +217,7 @@ def test_what_is_no_file_in_the_place_of_a_log_is_told_and_never_waited_for(odd,
     log = closed / "runs" / "run-1.ndjson"
     log.unlink()
     odd(log)
-    with Store.open(closed) as store:
+    with open_store(closed) as store:
         assert count_runs(store) == 1
         assert len(store.notices) == 1
         assert str(log) in store.notices[0]
@@ -230,7 +230,7 @@ def test_what_is_no_file_in_the_place_of_a_log_is_told_and_never_waited_for(odd,
 def test_what_is_no_file_beside_the_logs_is_told_and_never_waited_for(odd, closed):
     other = closed / "runs" / "other.ndjson"
     odd(other)
-    with Store.open(closed) as store:
+    with open_store(closed) as store:
         assert count_runs(store) == 1
         assert len(store.notices) == 1
         assert f"{other} was not taken in" in store.notices[0]
@@ -243,4 +243,4 @@ def test_what_is_no_file_in_the_place_of_the_database_is_refused(odd, closed):
     database.unlink()
     odd(database)
     with pytest.raises(StoreFolderError, match=r"as2d\.duckdb cannot be used \(Is (a directory|no regular file)\)"):
-        Store.open(closed)
+        open_store(closed)

@@ -15,8 +15,8 @@ from as2d_core.errors import RecordError
 from as2d_core.protocol import Writer, encode, read_run
 from as2d_core.records import Conditions, Engine, RunRecord, Sample, Trajectory, Unknown
 from datastore.ingest import ingest_run
+from datastore.opening import open_store
 from datastore.queries import get_run
-from datastore.store import Store
 from datastore.timeline import PARTS, load_record
 from datastore.verify import verify
 
@@ -41,7 +41,7 @@ RARE = (
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory):
     folder = tmp_path_factory.mktemp("roundtrip")
-    with Store.open(folder / "data") as store:
+    with open_store(folder / "data") as store:
         yield store, folder
 
 

@@ -9,9 +9,9 @@ import sample_runs
 
 from as2d_core.protocol import read_run
 from datastore.ingest import ingest_run
+from datastore.opening import open_store
 from datastore.queries import RunFilter, count_runs, get_run, list_runs
 from datastore.recycling import delete_run, restore_run
-from datastore.store import Store
 from datastore.timeline import load_record, spans_between
 
 READERS = 6
@@ -90,7 +90,7 @@ def test_readers_never_see_a_wrong_or_half_written_row_for_minutes(store, tmp_pa
 def test_the_same_file_from_many_threads_is_taken_in_once(folder, sample):
     log = sample()
     added, errors = [], []
-    with Store.open(folder) as store:
+    with open_store(folder) as store:
 
         def take_in():
             try:

@@ -11,7 +11,7 @@ from as2d_core.errors import UnknownNameError
 from as2d_core.protocol import read_run
 from datastore.errors import RunNotFoundError
 from datastore.ingest import ingest_run
-from datastore.store import Store
+from datastore.opening import open_store
 from datastore.timeline import load_record, load_round, load_tables, rounds_between, span_range, spans_between
 
 SPANS = [
@@ -29,7 +29,7 @@ SPANS = [
 @pytest.fixture(scope="module")
 def long_run(tmp_path_factory):
     made = tmp_path_factory.mktemp("long")
-    with Store.open(made / "data") as store:
+    with open_store(made / "data") as store:
         ingest_run(store, sample_runs.write_run(made, "long", [*sample_runs.events(), *SPANS]))
         ingest_run(store, sample_runs.write_run(made, "bare", [], status="failed"))
         yield store

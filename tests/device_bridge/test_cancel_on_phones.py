@@ -11,7 +11,7 @@ import pytest
 
 from as2d_core.models.demo_catalog import TARGET
 from as2d_core.protocol import read_run
-from as2d_core.records import AudioRef, ModelRef, Request
+from as2d_core.request import AudioRef, ModelRef, Request
 from device_bridge.bundle import build
 from device_bridge.devices import Limits
 from device_bridge.errors import TransferStoppedError

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from as2d_core.protocol import read_run
-from as2d_core.records import AudioRef, ModelRef, Request
+from as2d_core.request import AudioRef, ModelRef, Request
 from device_bridge.adb import AdbPhone  # noqa: F401 - for the program below
 from device_bridge.adb.transfer import push_file
 from device_bridge.devices import Limits

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from as2d_core.errors import RequestError
-from as2d_core.records import AudioRef, ModelRef, Request
+from as2d_core.request import AudioRef, ModelRef, Request
 from device_bridge.plan import plan_comparison
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from as2d_core.protocol import read_run
-from as2d_core.records import AudioRef, ModelRef, Placement, Request
+from as2d_core.request import AudioRef, ModelRef, Placement, Request
 from device_bridge.facts import read_facts
 from device_bridge.jobs import JobManager
 from device_bridge.phones import PhoneDevice

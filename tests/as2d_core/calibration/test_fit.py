@@ -9,16 +9,8 @@ from as2d_core.calibration.fit import concurrent_ratios, fit_profile
 from as2d_core.calibration.stability import judge_stability
 from as2d_core.errors import ProfileError
 from as2d_core.profiles.codec import profile_from_json, profile_to_json, profile_warnings
-from as2d_core.records import (
-    AudioRef,
-    End,
-    Engine,
-    ModelRef,
-    Request,
-    RunHeader,
-    RunRecord,
-    Sample,
-)
+from as2d_core.records import End, Engine, RunHeader, RunRecord, Sample
+from as2d_core.request import AudioRef, ModelRef, Request
 
 
 def engine(role, **changes):

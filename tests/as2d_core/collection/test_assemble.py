@@ -11,8 +11,9 @@ from as2d_core.collection.assemble import SPLIT_ORDER, assemble, assign_splits, 
 from as2d_core.errors import TrajectoryError
 from as2d_core.models.window_index import RecordedWindow
 from as2d_core.protocol import Writer
-from as2d_core.records import Engine, ModelRef, RunHeader, RunRecord, Trajectory
+from as2d_core.records import Engine, RunHeader, RunRecord, Trajectory
 from as2d_core.replay.trajectories import load_corpus
+from as2d_core.request import ModelRef
 
 TARGET, DRAFTER = ModelRef("t", "target", "aa"), ModelRef("d", "drafter", "bb")
 EOS = 9

@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 from as2d_core.engines.drafting import BranchDrafter
 from as2d_core.engines.scripted import ListRecorder, ScriptedModel, ScriptedTarget, TargetCosts, VirtualClock
 from as2d_core.methods import method
-from as2d_core.records import AudioRef, ModelRef, Request, Round
+from as2d_core.records import Round
 from as2d_core.replay.branches import branch_faults, recorded_states
 from as2d_core.replay.specasr import explore_specasr
 from as2d_core.replay.states import RecordedDrafter, StateModel
+from as2d_core.request import AudioRef, ModelRef, Request
 
 some = settings(max_examples=60)
 

@@ -16,8 +16,8 @@ from as2d_core.engines.scripted import (
 from as2d_core.engines.scripted_run import RunFacts, run_virtually
 from as2d_core.errors import EngineError, ProfileError
 from as2d_core.protocol import parse
-from as2d_core.records import AudioRef, ModelRef, Request
 from as2d_core.replay.schedule import autoregressive_schedule
+from as2d_core.request import AudioRef, ModelRef, Request
 
 EOS = 2
 COSTS = TargetCosts(50.0, {k: 60.0 + 8 * k for k in range(1, 30)}, {k: 50.0 + 8 * k for k in range(1, 30)}, 10.0)

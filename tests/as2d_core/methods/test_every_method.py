@@ -15,8 +15,9 @@ from as2d_core.engines.scripted import (
 )
 from as2d_core.errors import EngineError, RequestError, UnknownNameError
 from as2d_core.methods import method
-from as2d_core.records import METHODS, AudioRef, ModelRef, Request, Round
+from as2d_core.records import Round
 from as2d_core.replay.schedule import autoregressive_schedule
+from as2d_core.request import METHODS, AudioRef, ModelRef, Request
 from as2d_core.verification import accept
 
 EOS = 2

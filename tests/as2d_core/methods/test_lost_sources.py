@@ -8,8 +8,9 @@ from as2d_core.engines.base import Drain
 from as2d_core.engines.scripted import ListRecorder, ScriptedSource, ScriptedTarget, TargetCosts, VirtualClock
 from as2d_core.errors import DrafterLostError
 from as2d_core.methods.as2d import decode
-from as2d_core.records import AudioRef, ModelRef, Publication, Request, Round
+from as2d_core.records import Publication, Round
 from as2d_core.replay.schedule import autoregressive_schedule
+from as2d_core.request import AudioRef, ModelRef, Request
 
 EOS = 2
 COSTS = TargetCosts(50.0, {k: 60.0 + 8 * k for k in range(1, 30)}, {k: 50.0 + 8 * k for k in range(1, 30)}, 10.0)

@@ -18,8 +18,9 @@ from as2d_core.engines.scripted import ListRecorder, ScriptedModel, ScriptedSour
 from as2d_core.errors import As2dError, EngineError
 from as2d_core.gates import Gates
 from as2d_core.protocol import Writer
-from as2d_core.records import SCHEMA_VERSION, AudioRef, Mark, ModelRef, Request, RunHeader, Telemetry
+from as2d_core.records import SCHEMA_VERSION, Mark, RunHeader, Telemetry
 from as2d_core.replay.schedule import autoregressive_schedule
+from as2d_core.request import AudioRef, ModelRef, Request
 from as2d_core.runner import drafter_worker, gatekeeper, remote
 from as2d_core.runner.gatekeeper import Gatekeeper
 from as2d_core.runner.pipe_recorder import CancelledError

@@ -17,8 +17,8 @@ from as2d_core.engines.scripted import (
     VirtualClock,
 )
 from as2d_core.errors import As2dError, DrafterLostError
-from as2d_core.records import AudioRef, ModelRef, Request
 from as2d_core.replay.schedule import Schedule, autoregressive_schedule, chunk_schedule, drain_end
+from as2d_core.request import AudioRef, ModelRef, Request
 from as2d_core.width_rule import WidthRule
 
 EOS = 2

@@ -9,7 +9,8 @@ from scripted_cases import make_case
 from as2d_core import __version__
 from as2d_core.calibration.plan import cells, plan_from, turns_done
 from as2d_core.protocol import parse
-from as2d_core.records import METHODS, OPERATIONS, SCHEMA_VERSION
+from as2d_core.records import SCHEMA_VERSION
+from as2d_core.request import METHODS, OPERATIONS
 from as2d_core.validation import check_record
 
 EOS = 2

@@ -12,7 +12,7 @@ from flac_streams import stream
 from as2d_core.audio import read_audio
 from as2d_core.errors import AudioError
 from as2d_core.protocol import request_to_json
-from as2d_core.records import AudioRef, ModelRef, Request
+from as2d_core.request import AudioRef, ModelRef, Request
 
 FLAC_STREAMS, SOAK_FLAC_STREAMS = 8, 2_000
 DAMAGED, SOAK_DAMAGED = 80, 20_000

@@ -11,7 +11,7 @@ from as2d_core.errors import RecordError
 from as2d_core.gates import Gates
 from as2d_core.protocol import request_from_json, request_to_json
 from as2d_core.reading import parse_json
-from as2d_core.records import AudioRef, ModelRef, Placement, Request
+from as2d_core.request import AudioRef, ModelRef, Placement, Request
 from as2d_core.width_rule import WidthRule
 
 MUTANTS = 3_000

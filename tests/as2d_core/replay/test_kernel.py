@@ -13,9 +13,9 @@ from as2d_core.engines.drafting import BranchDrafter
 from as2d_core.engines.scripted import ScriptedModel, ScriptedTarget, TargetCosts, VirtualClock
 from as2d_core.engines.scripted_run import run_virtually
 from as2d_core.errors import ProfileError, RequestError, TrajectoryError
-from as2d_core.records import AudioRef, ModelRef, Request
 from as2d_core.replay.kernel import replay_standard_sd, replay_target_only
 from as2d_core.replay.schedule import Schedule, autoregressive_schedule
+from as2d_core.request import AudioRef, ModelRef, Request
 
 many = examples(60, 200)
 some = examples(30, 60)

@@ -9,7 +9,6 @@ from as2d_core.engines.scripted import RoundCost, ScriptedSource, ScriptedTarget
 from as2d_core.engines.scripted_run import run_virtually
 from as2d_core.errors import ProfileError, RecordError
 from as2d_core.models.demo_catalog import demo_windows
-from as2d_core.records import AudioRef, ModelRef, Request
 from as2d_core.replay.native import (
     fit_costs,
     profile_costs,
@@ -18,6 +17,7 @@ from as2d_core.replay.native import (
     timing_error,
 )
 from as2d_core.replay.schedule import autoregressive_schedule
+from as2d_core.request import AudioRef, ModelRef, Request
 
 some = settings(max_examples=60)
 BODY = [*range(10, 40)]

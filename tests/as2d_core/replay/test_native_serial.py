@@ -13,9 +13,9 @@ from as2d_core.engines.scripted import RoundCost, ScriptedModel, ScriptedTarget,
 from as2d_core.engines.scripted_run import run_virtually
 from as2d_core.errors import ProfileError, RecordError
 from as2d_core.models.demo_catalog import demo_windows
-from as2d_core.records import AudioRef, ModelRef, Request
 from as2d_core.replay.agreement import FITTED, agreement
 from as2d_core.replay.native_serial import replay_native, serial_timing_error
+from as2d_core.request import AudioRef, ModelRef, Request
 
 some = settings(max_examples=60)
 PARAMETERS = {

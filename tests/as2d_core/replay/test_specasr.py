@@ -12,11 +12,12 @@ from as2d_core.engines.scripted import ListRecorder, ScriptedTarget, TargetCosts
 from as2d_core.errors import ProfileError, RequestError, TrajectoryError, UnknownNameError
 from as2d_core.methods import method
 from as2d_core.profiles import load_profile
-from as2d_core.records import AudioRef, ModelRef, Request, Round
+from as2d_core.records import Round
 from as2d_core.replay.branches import Branches, recorded_states
 from as2d_core.replay.ledger import CHARGES
 from as2d_core.replay.specasr import asp_costs, replay_specasr
 from as2d_core.replay.states import RecordedDrafter, StateModel
+from as2d_core.request import AudioRef, ModelRef, Request
 
 some = settings(max_examples=80)
 forms = st.sampled_from(["paired", "serial"])

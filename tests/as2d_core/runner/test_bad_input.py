@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from as2d_core.errors import As2dError
 from as2d_core.models.demo_catalog import DRAFTER, TARGET
 from as2d_core.protocol import request_from_json, request_to_json
-from as2d_core.records import AudioRef, ModelRef, Placement
+from as2d_core.request import AudioRef, ModelRef, Placement
 from as2d_core.runner.check import check_request
 
 pytestmark = pytest.mark.models

@@ -6,8 +6,8 @@ from as2d_core.accounting import summarise
 from as2d_core.calibration.fit import fit_profile
 from as2d_core.collection.assemble import collection_request
 from as2d_core.models.demo_catalog import DRAFTER, TARGET, demo_window
-from as2d_core.records import ModelRef
 from as2d_core.replay.trajectories import load_corpus
+from as2d_core.request import ModelRef
 
 pytestmark = pytest.mark.models
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 from live_runner import ROOT
 
-from as2d_core.records import Placement
+from as2d_core.request import Placement
 from as2d_core.runner import placement
 from as2d_core.runner.placement import allowed_cores, choose
 

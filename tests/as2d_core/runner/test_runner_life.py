@@ -16,7 +16,7 @@ from live_runner import ROOT
 
 from as2d_core.models.demo_catalog import TARGET, demo_window
 from as2d_core.protocol import parse, request_to_json
-from as2d_core.records import AudioRef, ModelRef, Placement
+from as2d_core.request import AudioRef, ModelRef, Placement
 from as2d_core.runner.coordinator import Coordinator
 
 pytestmark = pytest.mark.models

@@ -11,7 +11,7 @@ from fake_native_trees import elf
 from virtual_phones import free_port
 
 from as2d_core.native.built import Built
-from as2d_core.records import AudioRef, ModelRef, Request
+from as2d_core.request import AudioRef, ModelRef, Request
 from dashboard import ui, ui_devices, ui_phones
 from dashboard.services import set_ups
 from device_bridge.errors import TransferStoppedError

@@ -9,7 +9,8 @@ from dashboard.services.workspace import close_workspace, user_folders
 
 PAGES = ("start", "request", "timeline", "budgets", "profiles", "published", "runs", "windows", "compare")
 HOLDER = (
-    "import sys; from datastore.store import Store; s = Store.open(sys.argv[1]); print('open', flush=True); input()"
+    "import sys; from datastore.opening import open_store; s = open_store(sys.argv[1]); "
+    "print('open', flush=True); input()"
 )
 
 

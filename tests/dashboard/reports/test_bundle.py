@@ -26,15 +26,15 @@ from datastore.annotations import add_tag, get_annotations, set_notes
 from datastore.errors import ArchiveError
 from datastore.export import export_runs, read_log
 from datastore.library import put_profile
+from datastore.opening import open_store
 from datastore.queries import get_run, list_runs
-from datastore.store import Store
 
 ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
 def other(tmp_path):
-    with Store.open(tmp_path / "other") as store:
+    with open_store(tmp_path / "other") as store:
         yield store
 
 
@@ -169,7 +169,7 @@ def test_an_opened_bundle_runs_its_own_notebook(bundle, tmp_path, notebook):
 
 
 def test_tags_and_notes_come_along_and_ours_are_kept(tmp_path, other):
-    with Store.open(tmp_path / "data") as store:
+    with open_store(tmp_path / "data") as store:
         put(store, tmp_path, "a")
         add_tag(store, "a", "theirs")
         set_notes(store, "a", "their note")
@@ -193,7 +193,7 @@ def test_another_run_under_the_same_id_is_refused_and_the_rest_comes_in(tmp_path
 
 def test_a_profile_that_is_not_part_of_the_program_comes_along(tmp_path, other):
     body = profile_to_json(load_profile("k70")) | {"id": "mine", "name": "Mine"}
-    with Store.open(tmp_path / "data") as store:
+    with open_store(tmp_path / "data") as store:
         put_profile(store, "mine", json.loads(json.dumps(body)))
         packed = write_bundle(Source(store), make_report(store, "profile", [], None, profile="mine")).data
     first, again = (import_bytes(other, packed, "b.zip") for _ in range(2))
@@ -203,7 +203,7 @@ def test_a_profile_that_is_not_part_of_the_program_comes_along(tmp_path, other):
 
 
 def test_another_data_folder_is_taken_in_without_its_database(tmp_path, other):
-    with Store.open(tmp_path / "data") as store:
+    with open_store(tmp_path / "data") as store:
         put(store, tmp_path, "a")
         add_tag(store, "a", "kept")
         found = import_path(other, tmp_path / "data")  # while somebody has it open

@@ -31,7 +31,7 @@ import sys, time
 from dashboard.services.workspace import open_workspace
 from device_bridge.adb.servers import parse_server
 from device_bridge.jobs import JobManager
-from as2d_core.records import AudioRef, ModelRef, Request
+from as2d_core.request import (AudioRef, ModelRef, Request)
 from device_bridge.adb import AdbPhone
 from device_bridge.phones import PhoneDevice
 from device_bridge.local import LocalDevice

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from as2d_core.records import AudioRef, ModelRef, Request
+from as2d_core.request import AudioRef, ModelRef, Request
 from dashboard.services import runs
 from dashboard.services.devices import list_devices
 from dashboard.services.phone_looks import seen_phones

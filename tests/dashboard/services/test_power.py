@@ -14,9 +14,9 @@ from dashboard.services.power import battery_readings, power_beside, rail_energy
 from dashboard.services.reporting import make_report
 from dashboard.services.runs import load_record
 from datastore.errors import ForeignError
+from datastore.opening import open_store
 from datastore.perfetto_traces import PowerCounter, read_power_trace
 from datastore.power_traces import list_traces, load_counters
-from datastore.store import Store
 
 S = 1_000_000_000
 
@@ -54,7 +54,7 @@ def test_a_report_shows_the_power_of_its_run_and_its_bundle_takes_the_counters_a
     report = make_report(store, "run", ["run"])
     assert "power" in [cell.body.get("view") for cell in report.cells if cell.kind == "figure"]
     packed = write_bundle(Source(store), report).data
-    with Store.open(tmp_path / "other") as other:
+    with open_store(tmp_path / "other") as other:
         found = import_bytes(other, packed, "b.zip")
         assert (found.refused, found.counters) == ([], ["current", "voltage", "charge counter", "CPU", "GPU"])
         assert import_bytes(other, packed, "b.zip").counters == []

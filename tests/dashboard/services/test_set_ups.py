@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from as2d_core.records import AudioRef, ModelRef, Request
+from as2d_core.request import AudioRef, ModelRef, Request
 from dashboard.services import set_ups
 from dashboard.services.set_ups import SetUps, WantedRunner
 from datastore.locations import Folders

@@ -4,7 +4,7 @@ import sys
 import pytest
 
 from as2d_core.errors import UnknownNameError
-from as2d_core.records import AudioRef, ModelRef, Request
+from as2d_core.request import AudioRef, ModelRef, Request
 from dashboard.services import runs
 from dashboard.services.settings import Settings, change_settings
 from dashboard.services.workspace import close_workspace, open_workspace, user_folders
@@ -12,8 +12,9 @@ from datastore.errors import StoreFolderError, StoreLockedError
 
 HOLDER = """
 import sys
+from datastore.opening import open_store
 from datastore.store import Store
-with Store.open(sys.argv[1]):
+with open_store(sys.argv[1]):
     print("open", flush=True)
     sys.stdin.read()
 """

@@ -3,7 +3,8 @@ from view_checks import check_figure, texts
 from view_samples import cut_off, decode
 
 from as2d_core.accounting import summarise
-from as2d_core.records import METHODS, Mark, RunRecord, Span
+from as2d_core.records import Mark, RunRecord, Span
+from as2d_core.request import METHODS
 from dashboard.views.account import account_figure, account_info
 from dashboard.views.theme import DARK, LIGHT
 

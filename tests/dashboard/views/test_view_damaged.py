@@ -10,7 +10,7 @@ from view_samples import run_lines
 
 from as2d_core.errors import RecordError
 from as2d_core.protocol import parse
-from as2d_core.records import METHODS
+from as2d_core.request import METHODS
 from dashboard.views.account import account_figure, account_info
 from dashboard.views.heading import heading_html, heading_info
 from dashboard.views.live import live_figure, live_figures_html, live_info, live_text_html

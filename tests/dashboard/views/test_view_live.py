@@ -6,7 +6,8 @@ from view_checks import HOSTILE, check_figure, names, read_html
 from view_samples import REFERENCE, decode, run_lines
 
 from as2d_core.protocol import RecordBuilder
-from as2d_core.records import METHODS, End
+from as2d_core.records import End
+from as2d_core.request import METHODS
 from dashboard.views import numbers
 from dashboard.views.heading import badge_html, heading_html, heading_info, heading_text
 from dashboard.views.live import KINDS, live_figure, live_figures_html, live_info, live_text_html

@@ -5,7 +5,8 @@ from view_checks import bar_count, check_figure, texts
 from view_samples import cut_off, decode
 
 from as2d_core.accounting import summarise
-from as2d_core.records import METHODS, AudioRef, RunRecord
+from as2d_core.records import RunRecord
+from as2d_core.request import METHODS, AudioRef
 from dashboard.views import numbers
 from dashboard.views.methods_compare import in_order, methods_figure, methods_info
 from dashboard.views.runs import runs_info

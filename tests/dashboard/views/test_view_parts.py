@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 from view_samples import decode
 
 from as2d_core.accounting import account
-from as2d_core.records import METHODS, RunRecord, Span
+from as2d_core.records import RunRecord, Span
+from as2d_core.request import METHODS
 from dashboard.views.parts import MEANINGS, PARTS, complement, intersection, length_ns, part_info, union, work_of
 from dashboard.views.run_columns import columns_of_record
 from dashboard.views.timeline_info import timeline_info

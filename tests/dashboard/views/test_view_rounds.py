@@ -7,7 +7,8 @@ from view_checks import HOSTILE, read_html
 from view_samples import cut_off, decode
 
 from as2d_core.profiles import load_profile
-from as2d_core.records import METHODS, WIDTH_REASONS
+from as2d_core.records import WIDTH_REASONS
+from as2d_core.request import METHODS
 from dashboard.views import text
 from dashboard.views.rounds import FATES, round_details
 from dashboard.views.rounds_html import round_details_html

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from view_samples import cut_off, decode
 
-from as2d_core.records import METHODS, RunRecord
+from as2d_core.records import RunRecord
+from as2d_core.request import METHODS
 from dashboard.views.run_columns import Lists, RunColumns, columns_of_record, columns_of_tables
 from datastore.rows import event_tables
 

@@ -4,7 +4,7 @@ import plotly.graph_objects as go
 import pytest
 
 from as2d_core.errors import UnknownNameError
-from as2d_core.records import METHODS
+from as2d_core.request import METHODS
 from dashboard.views.theme import (
     CONFIG,
     DARK,

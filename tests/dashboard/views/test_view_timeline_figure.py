@@ -7,7 +7,8 @@ from test_view_timeline_detail import many_rounds
 from view_checks import HOSTILE, bar_count, check_figure, column, names, texts
 from view_samples import cut_off, decode
 
-from as2d_core.records import METHODS, RunRecord, Span
+from as2d_core.records import RunRecord, Span
+from as2d_core.request import METHODS
 from dashboard.views.theme import DARK, LIGHT
 from dashboard.views.timeline import overview_figure, timeline_figure
 from dashboard.views.timeline_info import timeline_info

@@ -5,7 +5,8 @@ import pytest
 from view_samples import REFERENCE, cut_off, decode, ended
 
 from as2d_core.accounting import summarise
-from as2d_core.records import METHODS, RunRecord, Telemetry
+from as2d_core.records import RunRecord, Telemetry
+from as2d_core.request import METHODS
 from dashboard.views.timeline_info import timeline_info
 
 

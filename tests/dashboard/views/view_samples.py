@@ -8,8 +8,9 @@ from as2d_core.engines.scripted import ScriptedModel, ScriptedSource, ScriptedTa
 from as2d_core.engines.scripted_run import RunFacts, run_virtually
 from as2d_core.profiles import Profile, load_profile
 from as2d_core.protocol import Writer, parse
-from as2d_core.records import AudioRef, End, ModelRef, Pieces, Request, RunRecord, Span, Telemetry
+from as2d_core.records import End, Pieces, RunRecord, Span, Telemetry
 from as2d_core.replay.schedule import autoregressive_schedule
+from as2d_core.request import AudioRef, ModelRef, Request
 
 MS = 1_000_000
 EOS = 0

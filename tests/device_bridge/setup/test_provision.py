@@ -10,7 +10,7 @@ from live_runner import demo_request
 from as2d_core.errors import ModelError
 from as2d_core.models.demo_catalog import demo_window
 from as2d_core.protocol import request_to_json
-from as2d_core.records import AudioRef, ModelRef
+from as2d_core.request import AudioRef, ModelRef
 from device_bridge.errors import TransferError
 from device_bridge.setup.layout import AUDIO, MODELS
 from device_bridge.setup.provision import Provision
