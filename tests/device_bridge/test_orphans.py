@@ -13,7 +13,7 @@ HERE = Path(__file__).parent
 PROGRAM = """
 import sys, time
 from pathlib import Path
-from as2d_core.records import *
+from as2d_core.request import *
 from device_bridge.jobs import JobManager
 from device_bridge.local import LocalDevice
 manager = JobManager(Path(sys.argv[1]), [LocalDevice("here", "Here", sys.argv[4:] or None)])
@@ -42,7 +42,7 @@ MODELS_PROGRAM = """
 import sys, time
 from pathlib import Path
 from as2d_core.models.demo_catalog import DRAFTER, TARGET, demo_window
-from as2d_core.records import *
+from as2d_core.request import *
 from device_bridge.jobs import JobManager
 from device_bridge.local import LocalDevice
 manager = JobManager(Path(sys.argv[1]), [LocalDevice("here", "Here")])
