@@ -23,7 +23,7 @@ from tests.virtual_phones import OwnAdbServer, Phones
 
 MEGABYTES = 128
 PAIRS = 5
-LINKS = {"USB 2 (40 MB/s)": 40_000_000.0, "no limit": 0.0}
+LINKS = {"USB 2 (40 MB/s)": 40_000_000.0, "USB 3 (200 MB/s)": 200_000_000.0, "no limit": 0.0}
 WANTED = 0.9
 WORK = "/data/local/tmp"
 LONGEST_S = 300.0
