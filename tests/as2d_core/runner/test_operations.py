@@ -21,7 +21,9 @@ def calibration(runner, ask):
 
 def mean_ms(calibration, name, *, running):
     """Mean time of one operation inside the calibration's real requests."""
-    chosen = [s for s in calibration.samples if (s.name, s.running, s.origin) == (name, running, "episode") and not s.warm_up]
+    chosen = [
+        s for s in calibration.samples if (s.name, s.running, s.origin) == (name, running, "episode") and not s.warm_up
+    ]
     forwards = sum(s.extra.get("operations", 1) for s in chosen)
     return sum(s.value_ns / 1e6 * s.extra.get("operations", 1) for s in chosen) / forwards
 
