@@ -1,16 +1,19 @@
 """How do the power counters of a trace travel? As a Parquet file of their own: a row for each counter.
 
-What was said about the trace (its file, the hash of it, boot time, build, notes) is the file's ``as2d`` metadata.
+What was said about the trace (its file, the hash of it, boot time, build, notes) is the file's ``as2d`` metadata. The
+trace itself does not travel, so its hash cannot be checked against it; ``content_sha256`` ties it to these readings.
 """
 
+import hashlib
 import io
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -46,6 +49,7 @@ def trace_file(store: Store, trace: KeptTrace) -> bytes:
         "notes": list(trace.notes),
     }
     counters = load_counters(store, trace.file_sha256)
+    about["content_sha256"] = content_sha256(trace.file_sha256, trace.boot_ns, counters)
     rows = [
         [item.kind for item in counters],
         [item.name for item in counters],
@@ -60,11 +64,21 @@ def trace_file(store: Store, trace: KeptTrace) -> bytes:
     return data
 
 
+def content_sha256(file_sha256: str, boot_ns: int | None, counters: Sequence[PowerCounter]) -> str:
+    """Hash of a trace's readings together with the trace that they are said to be of."""
+    said = hashlib.sha256(json.dumps([file_sha256, boot_ns]).encode())
+    for item in counters:
+        said.update(json.dumps([item.kind, item.name, item.unit, len(item.values)]).encode())
+        said.update(np.array(item.time_ns, "<i8").tobytes() + np.array(item.values, "<f8").tobytes())
+    return said.hexdigest()
+
+
 def read_trace_file(data: bytes, name: str) -> tuple[str, str, PowerTrace]:
     """Hash and name of the original file, and its counters. Nothing of it is trusted: it may come from anybody.
 
     Raises:
-        ArchiveError: it is no such file, or holds what no trace holds.
+        ArchiveError: it is no such file, holds what no trace holds, or its readings are not those of the trace that
+            it names.
     """
     try:
         file = pq.ParquetFile(io.BytesIO(data))
@@ -82,6 +96,9 @@ def read_trace_file(data: bytes, name: str) -> tuple[str, str, PowerTrace]:
     if not counters or not re.fullmatch(r"[0-9a-f]{64}", digest):
         raise ArchiveError(f"{name} does not say which trace its counters are of; export it again.")
     whole = type(boot_ns) is int and 0 <= boot_ns < 1 << 62
+    sealed = about.get("content_sha256")  # files of the first version have none
+    if sealed is not None and sealed != content_sha256(digest, boot_ns if whole else None, counters):
+        raise ArchiveError(f"The readings in {name} are not those of the trace that it names; export it again.")
     trace = PowerTrace(
         counters,
         boot_ns if whole else None,

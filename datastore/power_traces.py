@@ -1,6 +1,6 @@
 """How are power counters of traces kept? Beside the runs, each trace once, found again by the time that it covers."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from datastore.engine import Cursor, transaction
@@ -31,6 +31,7 @@ class KeptTrace:
 def keep_trace(store: Store, file_name: str, file_sha256: str, trace: PowerTrace) -> bool:
     """Keep the counters of a trace; returns whether it is new (the same file twice is once)."""
     now = datetime.now(UTC).replace(tzinfo=None)
+    counters = _storable(trace)
 
     def job(cursor: Cursor) -> bool:
         if cursor.execute("SELECT 1 FROM power_traces WHERE file_sha256 = ?", [file_sha256]).fetchone():
@@ -40,15 +41,25 @@ def keep_trace(store: Store, file_name: str, file_sha256: str, trace: PowerTrace
                 "INSERT INTO power_traces VALUES (?, ?, ?, ?, ?, ?)",
                 [file_sha256, clean(file_name), now, trace.boot_ns, trace.build, "\n".join(trace.notes)],
             )
-            for ordinal, item in enumerate(trace.counters):
-                times = [min(max(when, -_NS), _NS) for when in item.time_ns]
+            for ordinal, item in enumerate(counters):
                 cursor.execute(
                     "INSERT INTO power_counters VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    [file_sha256, ordinal, item.kind, item.name, item.unit, times, list(item.values)],
+                    [file_sha256, ordinal, item.kind, item.name, item.unit, list(item.time_ns), list(item.values)],
                 )
         return True
 
     return store.write(job)
+
+
+def holds_trace(store: Store, file_sha256: str, trace: PowerTrace) -> bool:
+    """Whether these very readings are what is kept under the hash of a file."""
+    rows = store.read("SELECT boot_ns FROM power_traces WHERE file_sha256 = ?", [file_sha256])
+    return rows == [(trace.boot_ns,)] and load_counters(store, file_sha256) == _storable(trace)
+
+
+def _storable(trace: PowerTrace) -> list[PowerCounter]:
+    """Counters whose times fit into the database's whole numbers."""
+    return [replace(item, time_ns=tuple(min(max(when, -_NS), _NS) for when in item.time_ns)) for item in trace.counters]
 
 
 def list_traces(store: Store) -> list[KeptTrace]:

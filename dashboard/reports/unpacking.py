@@ -19,6 +19,10 @@ from datastore.errors import ArchiveError
 
 _LOG = re.compile(r"runs/[^/]+\.ndjson")
 _META = ".meta.json"
+_TAKEN = re.compile(
+    rf"{re.escape(NOTEBOOK)}|notebooks/[^/]+\.notebook\.json|profiles/[^/]+\.json|(corpora|power)/[^/]+\.parquet"
+)
+"""Members beside the logs that are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +77,14 @@ def packed_rest(archive: Archive) -> Packed:
         ArchiveError: the archive is damaged, or expands too far.
     """
     out = Packed()
+    files = _manifest(archive).get("files")
+    said = files if isinstance(files, dict) else {}
     for name in archive.names:
-        if name == NOTEBOOK or re.fullmatch(r"notebooks/[^/]+\.notebook\.json", name):
+        if not _TAKEN.fullmatch(name):
+            continue
+        if not _as_said(archive, name, said):
+            out.problems.append(f"{name} is not what the archive's manifest says and was not taken; export it again.")
+        elif name == NOTEBOOK or re.fullmatch(r"notebooks/[^/]+\.notebook\.json", name):
             try:
                 out.notebooks.append(notebook_from_json(_parsed(archive, name)))
             except (ArchiveError, NotebookError) as error:
@@ -89,6 +99,14 @@ def packed_rest(archive: Archive) -> Packed:
         elif re.fullmatch(r"power/[^/]+\.parquet", name):
             out.power.append((name, archive.read(name)))
     return out
+
+
+def _as_said(archive: Archive, name: str, files: dict[str, Any]) -> bool:
+    """Whether a member is the one that the manifest lists. Archives of logs and data folders list no members."""
+    if not files:
+        return True
+    said = files.get(name)
+    return isinstance(said, dict) and sha256(archive.read(name)) == said.get("sha256")
 
 
 def _manifest(archive: Archive) -> dict[str, Any]:

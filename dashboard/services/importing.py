@@ -28,7 +28,7 @@ from datastore.ingest import ingest_run
 from datastore.library import put_profile
 from datastore.perfetto_traces import looks_like_trace, read_power_trace
 from datastore.power_files import read_trace_file
-from datastore.power_traces import keep_trace
+from datastore.power_traces import forget_trace, holds_trace, keep_trace
 from datastore.run_row import device_key
 from datastore.store import Store
 
@@ -155,8 +155,16 @@ def _take_benches(store: Store, data: bytes, name: str, out: Imported) -> None:
 def _take_trace(store: Store, data: bytes, name: str, out: Imported) -> None:
     found = read_power_trace(data, name)
     out.notes += found.notes
-    if not keep_trace(store, name, sha256(data), found):
-        out.notes.append(f"The counters of {name} were here already.")
+    digest = sha256(data)
+    if not keep_trace(store, name, digest, found):
+        if holds_trace(store, digest, found):
+            out.notes.append(f"The counters of {name} were here already.")
+        else:  # a bundle had named this file; the file itself knows better
+            forget_trace(store, digest)
+            keep_trace(store, name, digest, found)
+            out.notes.append(
+                f"Other counters were kept as those of {name}; what the file itself says is in their place."
+            )
     out.counters += [item.name for item in found.counters]
 
 
@@ -173,6 +181,10 @@ def _take_rest(store: Store, rest: Packed, out: Imported) -> None:
             digest, file_name, trace = read_trace_file(data, name)
             if keep_trace(store, file_name, digest, trace):
                 out.counters += [item.name for item in trace.counters]
+            elif not holds_trace(store, digest, trace):
+                out.refused.append(
+                    f"Other readings of the trace {file_name} are kept here already; {name} was not taken."
+                )
         except As2dError as error:
             out.refused.append(f"The power counters {name} were not taken: {error}")
     for name, data in rest.corpora:

@@ -31,7 +31,7 @@ def test_a_trace_comes_back_as_it_went_out(whole):
 
 def changed(whole, about=None, **columns):
     table = pq.read_table(io.BytesIO(whole)).slice(0, 1)
-    said = json.loads(table.schema.metadata[b"as2d"]) | (about or {})
+    said = json.loads(table.schema.metadata[b"as2d"]) | {"content_sha256": None} | (about or {})
     for name, value in columns.items():
         place = table.schema.get_field_index(name)
         kind = pa.string() if isinstance(value, str) else table.schema.field(name).type
@@ -56,6 +56,18 @@ def test_what_no_trace_holds_is_refused(whole, change, sentence):
     assert read_trace_file(changed(whole), "x")[0] == DIGEST
     with pytest.raises(ArchiveError, match=sentence):
         read_trace_file(changed(whole, **change), "x")
+
+
+def test_readings_under_the_hash_of_another_trace_are_refused(whole):
+    sealed = json.loads(pq.read_schema(io.BytesIO(whole)).metadata[b"as2d"])["content_sha256"]
+    table = pq.read_table(io.BytesIO(whole))
+    for about, columns in (({"file_sha256": "cd" * 32}, table), ({}, table.slice(1)), ({"boot_ns": 1}, table)):
+        out = io.BytesIO()
+        said = json.loads(table.schema.metadata[b"as2d"]) | about
+        assert said["content_sha256"] == sealed
+        pq.write_table(columns.replace_schema_metadata({"as2d": json.dumps(said)}), out)
+        with pytest.raises(ArchiveError, match="not those of the trace that it names"):
+            read_trace_file(out.getvalue(), "x")
 
 
 @given(st.binary(max_size=200))

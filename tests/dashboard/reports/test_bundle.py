@@ -290,9 +290,19 @@ def test_a_damaged_bundle_is_a_sentence_and_takes_nothing_in(other, bundle, chan
 
 
 def test_a_notebook_that_is_malformed_is_said_and_the_runs_come_in(other, bundle):
-    found = import_bytes(other, repacked(bundle, notebook=b'{"format": 1, "id": "x", "cells": 4}'), "b.zip")
+    manifest = json.loads(member(bundle, "manifest.json"))
+    del manifest["files"]
+    bad = {"notebook": b'{"format": 1, "id": "x", "cells": 4}', "manifest": json.dumps(manifest).encode()}
+    found = import_bytes(other, repacked(bundle, **bad), "b.zip")
     assert len(found.added) == 6
     assert "The notebook notebook.json was not taken" in found.refused[0]
+
+
+def test_a_member_that_is_not_what_the_manifest_lists_is_refused_and_the_rest_comes_in(other, bundle):
+    found = import_bytes(other, repacked(bundle, notebook=member(bundle, "notebook.json") + b" "), "b.zip")
+    (said,) = found.refused
+    assert said == "notebook.json is not what the archive's manifest says and was not taken; export it again."
+    assert (found.notebooks, len(found.added)) == ([], 6)
 
 
 def test_an_archive_of_something_else_is_refused(other):

@@ -9,6 +9,7 @@ from perfetto_bytes import BOOT_NS, gauge, power_trace, rail_names, rails
 from as2d_core.records import Mark, Telemetry
 from dashboard.notebook.source import Source
 from dashboard.reports.bundle import write_bundle
+from dashboard.reports.unpacking import sha256
 from dashboard.services.importing import import_bytes
 from dashboard.services.power import battery_readings, power_beside, rail_energy, why_not
 from dashboard.services.reporting import make_report
@@ -16,7 +17,7 @@ from dashboard.services.runs import load_record
 from datastore.errors import ForeignError
 from datastore.opening import open_store
 from datastore.perfetto_traces import PowerCounter, read_power_trace
-from datastore.power_traces import list_traces, load_counters
+from datastore.power_traces import forget_trace, keep_trace, list_traces, load_counters
 
 S = 1_000_000_000
 
@@ -64,6 +65,25 @@ def test_a_report_shows_the_power_of_its_run_and_its_bundle_takes_the_counters_a
         assert load_counters(other, kept.file_sha256) == list(ours.counters)
         take_again = import_bytes(other, power_trace(watts=4.0), "the same.pftrace")
         assert "were here already" in take_again.notes[-1]
+
+
+def test_counters_that_a_bundle_gives_out_as_those_of_a_trace_do_not_stand_against_the_trace(
+    workspace, tmp_path, record
+):
+    genuine, name = power_trace(watts=4.0), "power.pftrace"
+    store, digest = workspace.store, sha256(genuine)
+    keep_trace(store, name, digest, read_power_trace(power_trace(watts=9.0), name))  # another trace under its hash
+    forged = write_bundle(Source(store), make_report(store, "run", ["run"])).data
+    forget_trace(store, digest)
+    take(workspace, genuine)
+    ours = load_counters(store, digest)
+    (said,) = take(workspace, forged, "b.zip").refused
+    assert said.startswith("Other readings of the trace power.pftrace are kept here already; power/")
+    assert load_counters(store, digest) == ours
+    with open_store(tmp_path / "other") as other:
+        assert import_bytes(other, forged, "b.zip").refused == []
+        assert "what the file itself says is in their place" in import_bytes(other, genuine, name).notes[-1]
+        assert load_counters(other, digest) == ours
 
 
 def test_a_report_of_a_run_that_no_trace_covers_has_no_empty_figure_of_power(workspace, record):
