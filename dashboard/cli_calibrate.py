@@ -53,8 +53,8 @@ def measure(form: CalibrationForm, *, quiet: bool = False) -> Answer:
     calibration = start(opened(), form)
     progress = Progress(quiet)
     if calibration.resumed_share:
-        progress.say(f"It goes on where it was interrupted: {calibration.resumed_share:.0%} is measured.")
-    progress.say(f"This takes about {numbers.wait(calibration.expected_s)}.")
+        progress.keep(f"It goes on where it was interrupted: {calibration.resumed_share:.0%} is measured.")
+    progress.keep(f"This takes about {numbers.wait(calibration.expected_s)}.")
     interrupted = _follow(calibration, progress)
     for note in calibration.notes:
         print(note, file=sys.stderr)

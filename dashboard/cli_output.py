@@ -143,6 +143,12 @@ class Progress:
         print(f"\r\x1b[K{sentence}" if self._live else sentence, end="" if self._live else "\n", file=sys.stderr)
         sys.stderr.flush()
 
+    def keep(self, sentence: str) -> None:
+        """Show a sentence that stays: what one wants to know all the time."""
+        if not self._quiet:
+            self.done()
+            print(visible(sentence), file=sys.stderr, flush=True)
+
     def done(self) -> None:
         """Leave the line."""
         if self._live and self._last and not self._quiet:

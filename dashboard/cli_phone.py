@@ -11,11 +11,14 @@ from dashboard.services.phones import (
     clean_phone,
     meant_phone,
     phone_of,
+    phone_readiness,
     set_native_up,
     set_phone_up,
     wanted_on_phone,
 )
+from dashboard.services.set_up_times import expected_set_up
 from dashboard.services.workspace import user_folders
+from dashboard.views.device_cards import set_up_text
 from device_bridge.adb import configured_servers
 from device_bridge.errors import DeviceError
 from device_bridge.setup.checks import Check, State
@@ -68,6 +71,11 @@ def phone_setup(options: argparse.Namespace) -> Answer:
     progress = Progress(quiet=options.json)
     try:
         entry = meant_phone(options.phone)
+        readiness = phone_readiness(user_folders(), entry, options.model)
+        expected = expected_set_up(
+            user_folders(), entry.id, readiness, native=options.runner is not None, program=options.runner
+        )
+        progress.keep(f"Setting up {entry.name}: {set_up_text(expected)}.")
         if options.runner:
             done = set_native_up(user_folders(), entry, options.runner, options.model, say=progress.say)
         else:

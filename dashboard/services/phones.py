@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dashboard.services.models import resolve_model
 from dashboard.services.phone_watch import IDENTITIES
+from dashboard.services.set_up_times import SetUpMeter, keep_times
 from dashboard.services.settings import read_settings
 from datastore.locations import Folders
 from device_bridge.adb import AdbPhone, KnownPhone, Route, configured_servers, list_phones, pick_phone
@@ -84,8 +85,8 @@ def set_phone_up(
 ) -> SetUp:
     """Bring everything that is missing to a phone. Raises as ``setup.set_up``, and SetUpRunningError."""
     models, phone, cache = phone_models(folders, names), phone_of(entry), folders.phone_bundles
-    with _set_up_alone(entry):
-        return set_up(phone, cache, models, name=entry.name, probe=probe, say=say, cancel=cancel)
+    with _set_up_alone(entry), _timed(folders, entry, say) as told:
+        return set_up(phone, cache, models, name=entry.name, probe=probe, say=told, cancel=cancel)
 
 
 def set_native_up(
@@ -103,8 +104,19 @@ def set_native_up(
         program: a file here; ``None``: the one that the phone uses already.
     """
     wanted = wanted_on_phone(folders, names)
-    with _set_up_alone(entry):
-        return set_up_native(phone_of(entry), program, wanted, name=entry.name, say=say, cancel=cancel)
+    with _set_up_alone(entry), _timed(folders, entry, say) as told:
+        return set_up_native(phone_of(entry), program, wanted, name=entry.name, say=told, cancel=cancel)
+
+
+@contextmanager
+def _timed(folders: Folders, entry: KnownPhone, say: Say) -> Iterator[Say]:
+    """What it takes is remembered, so that the next time it can be said before; a failure's speed counts, too."""
+    meter, ended = SetUpMeter(say), False
+    try:
+        yield meter.say
+        ended = True
+    finally:
+        keep_times(folders, entry.id, meter, ended=ended)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from typing import Any
 
 from as2d_core.conditions import THERMAL_WORDS
 from as2d_core.records import Telemetry
+from dashboard.services.set_up_times import SetUpEstimate
 from dashboard.views import numbers
 from dashboard.views.text import element, label
 from dashboard.views.theme import FONT, Theme, faded
@@ -206,6 +207,18 @@ def wait_text(seconds: float) -> str:
         return f"about {max(1, round(seconds))} s"
     minutes = seconds / 60
     return f"about {round(minutes)} min" if minutes < 90 else f"about {minutes / 60:.1f} h"
+
+
+def set_up_text(expected: SetUpEstimate) -> str:
+    """What setting up sends, and how long it takes, for a person who decides whether to begin."""
+    if expected.to_send_bytes is None:
+        return "how much is to be sent is not known yet, nor how long it takes (n/a)"
+    sent = f"at most {expected.to_send_bytes / 1e6:,.1f} MB to send" if expected.to_send_bytes else "nothing to send"
+    if expected.seconds is not None:
+        return f"{sent}, {wait_text(expected.seconds)} as seen here before"
+    if expected.to_send_bytes and expected.sending_s is not None:
+        return f"{sent}, which takes {wait_text(expected.sending_s)} as seen here before; the rest n/a"
+    return f"{sent}, time n/a: not seen on this phone before"
 
 
 def _celsius(value: float | None) -> Gauge:

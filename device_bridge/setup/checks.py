@@ -49,6 +49,10 @@ class Readiness:
 
     phone_id: str
     checks: tuple[Check, ...]
+    python_bytes: int | None = None
+    """What is to be sent before Python's runner is there; ``None`` = unknown: not asked, or not built yet."""
+    model_bytes: int | None = None
+    """What is to be sent before the models are there; ``None`` = unknown. Neither knows what was begun already."""
 
     @property
     def ready(self) -> bool:

@@ -26,6 +26,7 @@ TITLES = {
     "native": "Native runner",
     "model": "Model",
 }
+_CONTENT = ("processor", "storage", "memory", "runtime", "core")
 LOOK_S = 15.0
 _LOOK = f"""
 getprop ro.product.cpu.abilist
@@ -41,9 +42,22 @@ def check_readiness(phone: AdbPhone, wanted: Wanted, name: str = "the phone") ->
     Args:
         name: what a person calls the phone.
     """
-    connection = _connection(phone)
-    connected = all(check.ok for check in connection)
-    return Readiness(phone.id, (*connection, *_content(phone, wanted, name, connected=connected)))
+    checks = _connection(phone)
+    known: dict[str, Any] | None = None
+    if all(check.ok for check in checks):
+        try:
+            known = look(phone, wanted)
+        except DeviceError as error:
+            checks.append(from_error("processor", error))
+    if known is None:
+        tried = {check.key for check in checks}
+        checks += [not_tried(key) for key in _CONTENT if key not in tried]
+        checks += [not_tried("model", f"Model {info.name}") for info in wanted.models]
+        return Readiness(phone.id, tuple(checks))
+    marks = known["marks"]
+    return Readiness(
+        phone.id, (*checks, *_content(known, wanted, name)), _python_bytes(marks, wanted), _model_bytes(marks, wanted)
+    )
 
 
 def look(phone: AdbPhone, wanted: Wanted) -> dict[str, Any]:
@@ -121,20 +135,8 @@ def _connection(phone: AdbPhone) -> list[Check]:
     return [*checks, ok("phone", f"{entry.name} is connected."), ok("authorisation", trusts)]
 
 
-def _content(phone: AdbPhone, wanted: Wanted, name: str, *, connected: bool) -> Iterator[Check]:
-    """What is on the phone, if it can be asked."""
-    rest = ["processor", "storage", "memory", "runtime", "core"]
-    known: dict[str, Any] | None = None
-    if connected:
-        try:
-            known = look(phone, wanted)
-        except DeviceError as error:
-            yield from_error("processor", error)
-            rest.remove("processor")
-    if known is None:
-        yield from (not_tried(key) for key in rest)
-        yield from (not_tried("model", f"Model {info.name}") for info in wanted.models)
-        return
+def _content(known: dict[str, Any], wanted: Wanted, name: str) -> Iterator[Check]:
+    """What is on the phone."""
     yield _processor(known["abis"])
     native: NativeRunner | None = known["native"]
     program = _python(known["marks"], wanted) if native is None else [_native(native)]
@@ -142,6 +144,25 @@ def _content(phone: AdbPhone, wanted: Wanted, name: str, *, connected: bool) -> 
     yield _storage(known["free_bytes"], wanted, placed)
     yield _memory(known["available_bytes"], wanted, name)
     yield from placed
+
+
+def _holds(marks: dict[str, Any], folder: str | None, key: str, value: str) -> bool:
+    return folder is not None and marks.get(folder, {}).get(key) == value
+
+
+def _python_bytes(marks: dict[str, Any], wanted: Wanted) -> int | None:
+    if wanted.runtime is None:
+        return None
+    parts = ((wanted.runtime, wanted.runtime_folder), (wanted.core, wanted.core_folder))
+    return sum(
+        part.archive_bytes for part, folder in parts
+        if not _holds(marks, folder, "archive_sha256", part.archive_sha256)
+    )  # fmt: skip
+
+
+def _model_bytes(marks: dict[str, Any], wanted: Wanted) -> int:
+    pairs = zip(wanted.models, wanted.model_folders, strict=True)
+    return sum(info.size_bytes for info, folder in pairs if not _holds(marks, folder, "sha256", info.sha256))
 
 
 def _processor(abis: str) -> Check:

@@ -32,12 +32,16 @@ Say = Callable[[str], None]
 class Transferred(str):
     """How far a transfer is, in words; those who draw a bar ask for its share."""
 
-    __slots__ = ("share",)
+    __slots__ = ("done_bytes", "share", "what")
+    what: str
+    """What is sent."""
+    done_bytes: int
     share: float
     """0 to 1."""
 
     def __new__(cls, what: str, done_bytes: int, total_bytes: int) -> Self:
         made = super().__new__(cls, f"{what}, {done_bytes / 1e6:,.1f} of {total_bytes / 1e6:,.1f} MB")
+        made.what, made.done_bytes = what, done_bytes
         made.share = min(1.0, done_bytes / total_bytes) if total_bytes > 0 else 1.0
         return made
 
