@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from as2d_core.errors import RecordError
+from as2d_core.event import Event
 from as2d_core.field_types import check_fields, integer
 from as2d_core.gates import Gates
 from as2d_core.reading import check_regular, parse_json
-from as2d_core.records import EVENT_TYPES, SCHEMA_VERSION, End, Event, Pieces, RunHeader, RunRecord, Unknown
+from as2d_core.records import EVENT_TYPES, SCHEMA_VERSION, End, Pieces, RunHeader, RunRecord, Unknown
 from as2d_core.request import AudioRef, ModelRef, Placement, Request
 from as2d_core.width_rule import WidthRule, width_rule_faults
 

@@ -1,14 +1,16 @@
 """What a round, a span, a publication and a run are; what is asked for is in ``request``.
 
+What self-tests, calibrations and collections find out is in ``operation_records``.
 All times are integer nanoseconds of one clock, named in the run header and read on the device.
 The same records come out of a native run, a replay and a scripted test (``clock`` tells which).
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
-from operator import attrgetter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
+from as2d_core.event import Event
+from as2d_core.operation_records import Sample, SelfTest, Trajectory
 from as2d_core.request import Request
 
 SCHEMA_VERSION = 1
@@ -31,17 +33,6 @@ SPAN_KINDS = (
 )
 MARKS = ("request", "decode_start", "eos", "drained")
 STATUSES = ("eos", "capped", "cancelled", "failed")
-
-
-class Event:
-    """One line of the runner protocol. Subclasses are frozen dataclasses."""
-
-    kind: ClassVar[str]
-    __slots__ = ()
-
-    def __reduce__(self) -> tuple[type["Event"], tuple[Any, ...]]:
-        """Pickled by position: events cross a pipe between two forwards, and by name takes three times as long."""
-        return type(self), _VALUES[self.kind](self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,80 +215,6 @@ class Engine(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class SelfTest(Event):
-    """Which widths of a model are exact on this CPU, found before its first use."""
-
-    kind: ClassVar[str] = "self_test"
-    model_sha256: str
-    exact_widths: tuple[int, ...]
-    """The widths decoding may use: bit-equal to each other."""
-    grade: str
-    """``bit-equal``, or ``plain only`` when no two widths agree bit for bit."""
-    classes: tuple[tuple[int, ...], ...] = ()
-    """Every group of widths that are bit-equal to each other."""
-    argmax_differences: Mapping[str, int] = field(default_factory=dict)
-    """Rows per width whose greedy token differs from K = 1."""
-    rows: int = 0
-    extra: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Sample(Event):
-    """One timing of a calibration; every repetition is kept, warm-ups are marked."""
-
-    kind: ClassVar[str] = "sample"
-    name: str
-    """``step``, ``verify``, ``draft``, ``refresh``, ``publish`` or ``loop``."""
-    value_ns: int
-    running: bool
-    """Whether the other model was working at the same time."""
-    width: int | None = None
-    offset_tokens: int | None = None
-    """Generated tokens in the cache before the call."""
-    repetition: int = 0
-    warm_up: bool = False
-    origin: str = "sweep"
-    """``sweep`` (isolated calls in random order) or ``episode`` (inside a real request)."""
-    extra: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Trajectory(Event):
-    """What target and drafter say about one window, for replay."""
-
-    kind: ClassVar[str] = "trajectory"
-    target_tokens: tuple[int, ...]
-    """The target's greedy output, EOS included when it was reached."""
-    target_capped: bool
-    source: str
-    candidates: tuple[int, ...]
-    """The free-running drafter's tokens, EOS left out."""
-    confidences: tuple[float, ...]
-    source_capped: bool
-    forced: tuple[int, ...]
-    """The drafter's greedy token after each true prefix ``y[0..i-1]``; one per target token."""
-    forced_confidences: tuple[float, ...]
-    eos: int
-    """The target's EOS token."""
-    batch_tokens: int = 8
-    branch_leaves: tuple[int, ...] = ()
-    """The drafter off the true path, see ``replay.branches.Branches``: state that each branch leaves,"""
-    branch_feeds: tuple[int, ...] = ()
-    """token fed there,"""
-    branch_lengths: tuple[int, ...] = ()
-    """words of each branch,"""
-    branch_tokens: tuple[int, ...] = ()
-    """words of all branches, one branch behind the other,"""
-    branch_confidences: tuple[float, ...] = ()
-    """and their probabilities."""
-    branch_draft_cap: int | None = None
-    """Drafts of up to this many tokens are covered; ``None`` = branches were not collected."""
-    branch_threshold: float | None = None
-    """Confidence below which the covered drafts stop; ``None`` = never."""
-    extra: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
 class End(Event):
     """Last line: how the run ended, and what a complete stream must contain."""
 
@@ -337,11 +254,6 @@ EVENT_TYPES: dict[str, type[Event]] = {
         Trajectory,
         End,
     )
-}
-
-
-_VALUES: dict[str, Callable[[Event], tuple[Any, ...]]] = {
-    kind: attrgetter(*(f.name for f in fields(cls))) for kind, cls in {**EVENT_TYPES, Unknown.kind: Unknown}.items()
 }
 
 
@@ -422,8 +334,3 @@ class RunRecord:
                 self.end = event
             case Unknown():
                 self.unknown[event.name] = self.unknown.get(event.name, 0) + 1
-
-
-def field_names(cls: type) -> tuple[str, ...]:
-    """Names of a record's own fields, ``extra`` left out."""
-    return tuple(f.name for f in fields(cls) if f.name != "extra")

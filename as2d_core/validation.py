@@ -14,8 +14,9 @@ from pathlib import Path
 from as2d_core.accounting import account, boundaries
 from as2d_core.calibration.plan import TRYING
 from as2d_core.errors import RecordError
+from as2d_core.event import Event
 from as2d_core.protocol import MAX_LINE_BYTES, RecordBuilder
-from as2d_core.records import LANES, MARKS, SPAN_KINDS, STATUSES, WIDTH_REASONS, Event, Round, RunRecord
+from as2d_core.records import LANES, MARKS, SPAN_KINDS, STATUSES, WIDTH_REASONS, Round, RunRecord
 from as2d_core.request import METHODS
 from as2d_core.runner.job import TESTED, TESTING
 

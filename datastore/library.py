@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from as2d_core.errors import unknown_name
+from as2d_core.operation_records import SelfTest
 from as2d_core.protocol import decode
 from as2d_core.reading import read_json
-from as2d_core.records import RunRecord, SelfTest
+from as2d_core.records import RunRecord
 from datastore.engine import Cursor, transaction
 from datastore.errors import StoreError
 from datastore.files import safe_name, translated_os, write_durably

@@ -165,46 +165,6 @@ ROW_FIELDS = tuple(item.name for item in fields(RunRow))
 """Names of what a row holds, in order."""
 
 
-@dataclass(frozen=True, slots=True)
-class MethodFigures:
-    """Runs of one group that were decoded alike, pooled. Failed and incomplete runs are counted, not pooled."""
-
-    method: str | None
-    budget: int | None
-    width: int | None
-    draft_cap: int | None
-    threshold: float | None
-    plain_step: bool | None
-    target_name: str | None
-    drafter_name: str | None
-    drafter_pace_ms: float | None
-    device_key: str
-    label: str
-    runs: int
-    eos: int
-    capped: int
-    cancelled: int
-    failed: int
-    incomplete: int
-    windows: int
-    """Different windows among the pooled runs."""
-    tokens: int
-    elapsed_ms: float | None
-    pooled_tps: float | None
-    """Sum of tokens over sum of time of the runs that ended by themselves or at the cap."""
-    ratio_to_target_only: float | None
-    """``pooled_tps`` over the fastest target-only of the same target, device and label in the group."""
-    response_ms_mean: float | None
-    proposed: int
-    accepted: int
-    rounds: int
-    k1_rounds: int
-    matching: int
-    """Runs with the tokens of target-only."""
-    differing: int
-    """Runs with other tokens than target-only."""
-
-
 def list_runs(
     store: Store,
     where: RunFilter | None = None,
@@ -274,46 +234,6 @@ def orderable() -> list[str]:
     return [item.name for item in fields(RunRow) if item.name not in ("tags", "problems")]
 
 
-def compare_group(store: Store, group_id: str, warm_ups: bool = False) -> list[MethodFigures]:
-    """The runs of one group by method and parameters, pooled; target-only first, then the fastest.
-
-    Raises:
-        UnknownNameError: no run has this group.
-    """
-    _check_known(store, "group", (group_id,))
-    rows = store.read(
-        """
-        WITH members AS (
-            SELECT *, status IN ('eos', 'capped') AND total_ns > 0 AS pooled FROM compared_runs
-            WHERE group_id = ? AND binned_at IS NULL AND (? OR warm_up IS NOT TRUE)
-        )
-        SELECT
-            method, budget, width, draft_cap, threshold, plain_step, target_name, drafter_name, drafter_pace_ms,
-            device_key, label,
-            count(*),
-            count(*) FILTER (status = 'eos'), count(*) FILTER (status = 'capped'),
-            count(*) FILTER (status = 'cancelled'), count(*) FILTER (status = 'failed'),
-            count(*) FILTER (status = 'incomplete'),
-            count(DISTINCT coalesce(window_id, audio_sha256, audio_path)) FILTER (pooled),
-            coalesce(sum(committed_tokens) FILTER (pooled), 0)::BIGINT,
-            sum(total_ns) FILTER (pooled) / 1e6,
-            sum(committed_tokens) FILTER (pooled) * 1e9 / sum(total_ns) FILTER (pooled) AS pooled_tps,
-            pooled_tps
-                / max(pooled_tps) FILTER (method = 'target-only') OVER (PARTITION BY target_name, device_key, label),
-            avg(response_ms) FILTER (pooled),
-            coalesce(sum(proposed) FILTER (pooled), 0)::BIGINT, coalesce(sum(accepted) FILTER (pooled), 0)::BIGINT,
-            coalesce(sum(rounds) FILTER (pooled), 0)::BIGINT, coalesce(sum(k1_rounds) FILTER (pooled), 0)::BIGINT,
-            count(*) FILTER (matches_target_only), count(*) FILTER (NOT matches_target_only)
-        FROM members
-        GROUP BY method, budget, width, draft_cap, threshold, plain_step, target_name, drafter_name, drafter_pace_ms,
-            device_key, label
-        ORDER BY device_key, label, target_name, method = 'target-only' DESC, pooled_tps DESC NULLS LAST
-        """,
-        [group_id, warm_ups],
-    )
-    return [MethodFigures(*row) for row in rows]
-
-
 def where_clause(store: Store, where: RunFilter) -> tuple[str, list[Any]]:
     """The filter as SQL over ``runs r``, with its parameters.
 
@@ -336,9 +256,9 @@ def where_clause(store: Store, where: RunFilter) -> tuple[str, list[Any]]:
         "label": where.labels, "group": where.groups, "target": where.targets, "drafter": where.drafters,
     }  # fmt: skip
     for what, names in asked.items():
-        _check_known(store, what, names)
+        check_known(store, what, names)
         one_of(DISTINCT[what], names)
-    _check_known(store, "tag", where.tags)
+    check_known(store, "tag", where.tags)
     for tag in where.tags:
         parts.append("EXISTS (SELECT 1 FROM tags t WHERE t.run_id = r.run_id AND t.tag = ?)")
         values.append(tag)
@@ -379,7 +299,12 @@ def _run_no(store: Store, run_id: str, where: str) -> int:
     return find_run(store.read, run_id, in_bin=where == "only").run_no
 
 
-def _check_known(store: Store, what: str, names: Sequence[str]) -> None:
+def check_known(store: Store, what: str, names: Sequence[str]) -> None:
+    """Raise unless all ``names`` are values that runs have, or can have, for one of ``DISTINCT``.
+
+    Raises:
+        UnknownNameError: one is not; suggests the nearest.
+    """
     always = {"method": (*METHODS, *OPERATIONS), "status": (*STATUSES, "incomplete")}.get(what, ())
     if all(name in always for name in names):
         return

@@ -13,8 +13,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from as2d_core.event import Event
 from as2d_core.protocol import decode, encode
-from as2d_core.records import Event, Mark, Publication, Round, RunRecord, Span, Telemetry
+from as2d_core.records import Mark, Publication, Round, RunRecord, Span, Telemetry
 
 TEXT, WHOLE, REAL, TRUTH = pa.string(), pa.int64(), pa.float64(), pa.bool_()
 WHOLES, REALS, TEXTS = pa.list_(WHOLE), pa.list_(REAL), pa.list_(TEXT)

@@ -15,8 +15,9 @@ import numpy as np
 from as2d_core.calibration.plan import failed_width
 from as2d_core.calibration.stability import judge_stability
 from as2d_core.errors import ProfileError
+from as2d_core.operation_records import Sample
 from as2d_core.profiles.profile import Profile, ProfiledModel, Provenance, Spread
-from as2d_core.records import RunRecord, Sample
+from as2d_core.records import RunRecord
 
 LEAST_OBSERVATIONS = 5
 MEASURED = Provenance("measured")

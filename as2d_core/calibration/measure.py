@@ -27,7 +27,8 @@ from as2d_core.engines.mnn import MnnModel
 from as2d_core.engines.padded import PaddedTarget, WidthPolicy
 from as2d_core.errors import EngineError
 from as2d_core.methods import Outcome, method
-from as2d_core.records import Round, Sample, Span
+from as2d_core.operation_records import Sample
+from as2d_core.records import Round, Span
 from as2d_core.request import Request
 from as2d_core.runner.remote import DrafterProcess, RemoteSerialDrafter, RemoteSource
 

@@ -12,7 +12,8 @@ from typing import Any
 
 from as2d_core.errors import RequestError
 from as2d_core.gates import Gates
-from as2d_core.records import Mark, RunRecord, Sample
+from as2d_core.operation_records import Sample
+from as2d_core.records import Mark, RunRecord
 
 OFFSETS_TOKENS = (0, 64, 128)
 REPETITIONS = 5

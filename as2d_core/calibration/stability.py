@@ -6,8 +6,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from as2d_core.operation_records import Sample
 from as2d_core.profiles.profile import Stability
-from as2d_core.records import Sample, Telemetry
+from as2d_core.records import Telemetry
 
 LEAST_REPETITIONS = 3
 MOST_VARIATION = 0.10

@@ -14,8 +14,9 @@ from typing import Any
 from as2d_core.collection.branches import DRAFT_CAP
 from as2d_core.errors import RecordError, TrajectoryError
 from as2d_core.models.window_index import RecordedWindow
+from as2d_core.operation_records import Trajectory
 from as2d_core.protocol import read_run
-from as2d_core.records import RunRecord, Trajectory
+from as2d_core.records import RunRecord
 from as2d_core.replay.branches import Branches
 from as2d_core.replay.windows import DrafterTrajectory, TrajectorySet, WindowTrajectory
 from as2d_core.request import AudioRef, ModelRef, Request

@@ -8,7 +8,7 @@ from as2d_core.engines.base import Recorder
 from as2d_core.engines.padded import PaddedTarget
 from as2d_core.errors import As2dError, EngineError
 from as2d_core.methods import Outcome, target_only
-from as2d_core.records import Trajectory
+from as2d_core.operation_records import Trajectory
 from as2d_core.request import Request
 from as2d_core.runner.remote import DrafterProcess, RemoteSerialDrafter, RemoteSource
 

@@ -6,9 +6,10 @@ from typing import Any
 
 from as2d_core import __version__
 from as2d_core.engines.scripted import ListRecorder, ScriptedTarget, VirtualClock
+from as2d_core.event import Event
 from as2d_core.methods import Outcome, method
 from as2d_core.protocol import Writer
-from as2d_core.records import SCHEMA_VERSION, Event, Mark, Publication, Round, RunHeader, RunRecord, Span
+from as2d_core.records import SCHEMA_VERSION, Mark, Publication, Round, RunHeader, RunRecord, Span
 from as2d_core.request import Request
 
 

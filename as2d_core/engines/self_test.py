@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from as2d_core.engines.mnn import MnnModel
 from as2d_core.errors import EngineError
-from as2d_core.records import SelfTest
+from as2d_core.operation_records import SelfTest
 
 MAX_WIDTH = 16
 STEP_CANDIDATES = (1, 2, 3, 4)

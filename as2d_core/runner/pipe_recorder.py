@@ -6,7 +6,8 @@ from typing import Any
 
 from as2d_core.clock import now_ns
 from as2d_core.errors import As2dError
-from as2d_core.records import Event, Mark, Pieces, Publication, Round
+from as2d_core.event import Event
+from as2d_core.records import Mark, Pieces, Publication, Round
 from as2d_core.runner.pipes import asker, send
 
 FLUSH_NS = 150_000_000

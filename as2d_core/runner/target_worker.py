@@ -15,7 +15,8 @@ from as2d_core.errors import As2dError, ConditionsError, RequestError
 from as2d_core.methods import method
 from as2d_core.methods.base import Outcome
 from as2d_core.models.folder import ModelInfo
-from as2d_core.records import Conditions, Engine, Mark, SelfTest, Span
+from as2d_core.operation_records import SelfTest
+from as2d_core.records import Conditions, Engine, Mark, Span
 from as2d_core.request import METHODS, Request
 from as2d_core.runner.device import cpu_name
 from as2d_core.runner.gatekeeper import Gatekeeper

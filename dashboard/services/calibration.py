@@ -28,9 +28,10 @@ from as2d_core.calibration.plan import (
 )
 from as2d_core.errors import As2dError, ProfileError, UnknownNameError
 from as2d_core.gates import Gates
+from as2d_core.operation_records import Sample
 from as2d_core.profiles.profile import Profile
 from as2d_core.protocol import parse
-from as2d_core.records import RunRecord, Sample
+from as2d_core.records import RunRecord
 from as2d_core.request import Request
 from dashboard.services.profiles import keep_profile, load_profile
 from dashboard.services.requests import RunForm, build_request

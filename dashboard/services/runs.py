@@ -7,10 +7,11 @@ from pathlib import Path
 from as2d_core.records import RunRecord
 from as2d_core.request import METHODS
 from dashboard.services.workspace import Workspace
-from datastore import annotations, export, queries, recycling, timeline
+from datastore import annotations, export, method_figures, queries, recycling, timeline
 from datastore.annotations import Annotations
 from datastore.export import Export
-from datastore.queries import MethodFigures, RunFilter, RunRow
+from datastore.method_figures import MethodFigures
+from datastore.queries import RunFilter, RunRow
 
 __all__ = ["Annotations", "Export", "MethodFigures", "RunDetails", "RunFilter", "RunRow"]
 
@@ -87,7 +88,7 @@ def compare_group(workspace: Workspace, group_id: str) -> list[MethodFigures]:
     Raises:
         UnknownNameError: no run has this group.
     """
-    return queries.compare_group(workspace.store, group_id)
+    return method_figures.compare_group(workspace.store, group_id)
 
 
 def load_record(workspace: Workspace, run_id: str, parts: Collection[str] = timeline.PARTS) -> RunRecord:

@@ -5,6 +5,7 @@ from dataclasses import fields
 from hypothesis import strategies as st
 
 from as2d_core.gates import Gates
+from as2d_core.operation_records import Sample, SelfTest, Trajectory
 from as2d_core.records import (
     EVENT_TYPES,
     LANES,
@@ -20,11 +21,8 @@ from as2d_core.records import (
     Publication,
     Round,
     RunHeader,
-    Sample,
-    SelfTest,
     Span,
     Telemetry,
-    Trajectory,
     Unknown,
 )
 from as2d_core.request import METHODS, AudioRef, ModelRef, Placement, Request

@@ -3,9 +3,10 @@
 from dataclasses import replace
 from pathlib import Path
 
+from as2d_core.event import Event
 from as2d_core.profiles import load_profile
 from as2d_core.protocol import Writer, decode
-from as2d_core.records import Event, Mark, Publication, Round, RunHeader, Span
+from as2d_core.records import Mark, Publication, Round, RunHeader, Span
 from as2d_core.replay.runs import replay_window
 from as2d_core.replay.trajectories import load_corpus
 from datastore.ingest import ingest_run

@@ -2,7 +2,7 @@
 
 from as2d_core.models.demo_catalog import TARGET
 from as2d_core.models.folder import describe_model
-from as2d_core.records import SelfTest
+from as2d_core.operation_records import SelfTest
 from as2d_core.runner.device import cpu_name
 from dashboard.services.models import mnn_version
 from datastore.library import put_self_test, self_test_key

@@ -6,8 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from as2d_core.event import Event
+from as2d_core.operation_records import SelfTest
 from as2d_core.protocol import Writer
-from as2d_core.records import Event, Mark, Pieces, Publication, Round, RunHeader, SelfTest, Span, Telemetry
+from as2d_core.records import Mark, Pieces, Publication, Round, RunHeader, Span, Telemetry
 from as2d_core.request import AudioRef, ModelRef, Placement, Request
 
 MS = 1_000_000

@@ -9,11 +9,11 @@ from as2d_core.errors import UnknownNameError
 from datastore.annotations import add_tag, set_notes
 from datastore.errors import RunNotFoundError
 from datastore.ingest import ingest_run
+from datastore.method_figures import compare_group
 from datastore.opening import open_store
 from datastore.queries import (
     DISTINCT,
     RunFilter,
-    compare_group,
     count_runs,
     distinct,
     get_run,

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from as2d_core.accounting import summarise
 from as2d_core.errors import RecordError
+from as2d_core.operation_records import Sample, Trajectory
 from as2d_core.protocol import Writer, encode, read_run
-from as2d_core.records import Conditions, Engine, RunRecord, Sample, Trajectory, Unknown
+from as2d_core.records import Conditions, Engine, RunRecord, Unknown
 from datastore.ingest import ingest_run
 from datastore.opening import open_store
 from datastore.queries import get_run

@@ -8,8 +8,9 @@ import pytest
 from as2d_core.calibration.fit import concurrent_ratios, fit_profile
 from as2d_core.calibration.stability import judge_stability
 from as2d_core.errors import ProfileError
+from as2d_core.operation_records import Sample
 from as2d_core.profiles.codec import profile_from_json, profile_to_json, profile_warnings
-from as2d_core.records import End, Engine, RunHeader, RunRecord, Sample
+from as2d_core.records import End, Engine, RunHeader, RunRecord
 from as2d_core.request import AudioRef, ModelRef, Request
 
 

@@ -6,7 +6,8 @@ from as2d_core.calibration.measure import calibrate
 from as2d_core.calibration.plan import REFRESH_WIDTHS, cells, failed_width, plan_from, turns_done
 from as2d_core.engines.padded import WidthPolicy
 from as2d_core.errors import EngineError
-from as2d_core.records import End, Mark, RunHeader, RunRecord, Sample
+from as2d_core.operation_records import Sample
+from as2d_core.records import End, Mark, RunHeader, RunRecord
 from as2d_core.request import AudioRef, ModelRef, Request
 
 OPTIONS = {"repetitions": 2, "episodes": 0, "max_width": 6, "offsets_tokens": [0, 4]}

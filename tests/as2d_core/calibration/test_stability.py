@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from as2d_core.calibration.stability import clock_drop, judge_stability, two_levels
-from as2d_core.records import Sample, Telemetry
+from as2d_core.operation_records import Sample
+from as2d_core.records import Telemetry
 
 RNG = np.random.default_rng(7)
 

@@ -19,7 +19,8 @@ from as2d_core.calibration.plan import (
 )
 from as2d_core.errors import RequestError
 from as2d_core.gates import Gates
-from as2d_core.records import End, RunHeader, RunRecord, Sample
+from as2d_core.operation_records import Sample
+from as2d_core.records import End, RunHeader, RunRecord
 from as2d_core.request import AudioRef, ModelRef, Request
 
 

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from as2d_core.collection.assemble import SPLIT_ORDER, assemble, assign_splits, collection_request, usable
 from as2d_core.errors import TrajectoryError
 from as2d_core.models.window_index import RecordedWindow
+from as2d_core.operation_records import Trajectory
 from as2d_core.protocol import Writer
-from as2d_core.records import Engine, RunHeader, RunRecord, Trajectory
+from as2d_core.records import Engine, RunHeader, RunRecord
 from as2d_core.replay.trajectories import load_corpus
 from as2d_core.request import ModelRef
 

@@ -8,8 +8,9 @@ from live_runner import demo_request
 
 from as2d_core.clock import now_ns
 from as2d_core.methods.base import Outcome
+from as2d_core.operation_records import SelfTest
 from as2d_core.protocol import parse
-from as2d_core.records import Mark, SelfTest
+from as2d_core.records import Mark
 from as2d_core.runner import coordinator, target_worker
 from as2d_core.runner.job import TESTED, TESTING
 

@@ -10,9 +10,10 @@ from pathlib import Path
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
+from as2d_core.event import Event
 from as2d_core.profiles import load_profile
 from as2d_core.protocol import Writer, decode
-from as2d_core.records import End, Event, Pieces, RunHeader
+from as2d_core.records import End, Pieces, RunHeader
 from as2d_core.replay.runs import replay_window
 from as2d_core.replay.trajectories import load_corpus
 from datastore.ingest import ingest_run

@@ -6,7 +6,7 @@ import pytest
 from as2d_core.errors import AudioError, RequestError, UnknownNameError
 from as2d_core.models.demo_catalog import TARGET, demo_window
 from as2d_core.models.folder import describe_model
-from as2d_core.records import SelfTest
+from as2d_core.operation_records import SelfTest
 from as2d_core.runner.device import cpu_name
 from dashboard.services.models import mnn_version
 from dashboard.services.requests import RunForm, build_request, check_widths, reference_form
