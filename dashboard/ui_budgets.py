@@ -10,7 +10,7 @@ from as2d_core.deployment import Deployment
 from as2d_core.errors import As2dError
 from as2d_core.profiles.profile import Profile
 from as2d_core.replay.windows import TrajectorySet
-from dashboard import ui, ui_cache, ui_notebook, ui_state
+from dashboard import ui, ui_audio, ui_cache, ui_notebook, ui_state
 from dashboard.services.budgets import (
     ALL_WINDOWS,
     SHOWN,
@@ -303,7 +303,7 @@ def window_details(workspace: Workspace, report: BudgetReport, pair: Pair) -> No
         st.subheader(ui.plain(f"{name}, b = {budget}"), anchor=False)
         path = window_audio(report.corpus, name)
         if path is not None:
-            st.audio(str(path))
+            ui_audio.player(path, "cell-recording")
         ui.sentence(f"The target says: {window.target_text}")
         with ui.guarded():
             found = ui_cache.replayed(workspace, report.profile, report.corpus, name, budget, pair.drafter)

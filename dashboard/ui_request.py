@@ -10,7 +10,7 @@ from as2d_core.audio import MAX_SECONDS
 from as2d_core.errors import As2dError
 from as2d_core.models.window_index import RecordedWindow
 from as2d_core.request import METHODS
-from dashboard import ui, ui_phones, ui_state
+from dashboard import ui, ui_audio, ui_phones, ui_state
 from dashboard.services.audio_inputs import KeptAudio, demo_windows, keep_audio, kept_audio
 from dashboard.services.devices import list_devices
 from dashboard.services.models import add_model, list_models
@@ -86,7 +86,7 @@ def _bundled() -> RunForm:
         st.selectbox, "window", "Window", ids, ids[0], format_func=lambda name: window_label(windows[name])
     )
     window = windows[chosen]
-    st.audio(str(window.path))
+    ui_audio.player(window.path, "recording")
     ui.sentence(f"{'Said' if window.task == 'transcribe' else 'Expected'}: {window.reference}")
     return RunForm(window_id=chosen)
 
@@ -116,9 +116,17 @@ def _kept(workspace: Workspace, *, whole: bool) -> RunForm | None:
         format_func=lambda name: f"{known[name].name}  ·  {known[name].duration_s:.1f} s",
     )
     path = workspace.folders.uploads / chosen
-    st.audio(str(path))
+    heard = st.container()  # above the slider that says which part of it
     start, end = (0.0, None) if whole else _view(known[chosen].duration_s)
+    with heard:
+        movable = None if end is None else lambda at: _move(at, known[chosen].duration_s)
+        ui_audio.player(path, "recording", (start, end), movable, name=known[chosen].name)
     return RunForm(audio=Path(path), view_start_s=start, view_end_s=end)
+
+
+def _move(at_s: float, duration_s: float) -> None:
+    """The part that is heard begins where a drag over the recording began."""
+    ui_state.put(**{"from": f"{min(round(at_s * 2) / 2, duration_s - MAX_SECONDS):g}"})
 
 
 def _view(duration_s: float) -> tuple[float, float | None]:

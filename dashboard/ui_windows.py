@@ -12,7 +12,7 @@ import streamlit as st
 from as2d_core.models.demo_catalog import demo_windows
 from as2d_core.profiles.profile import Profile
 from as2d_core.replay.windows import TrajectorySet
-from dashboard import ui, ui_budgets, ui_cache, ui_cache_windows, ui_export, ui_notebook, ui_state
+from dashboard import ui, ui_audio, ui_budgets, ui_cache, ui_cache_windows, ui_export, ui_notebook, ui_state
 from dashboard.services.budgets import (
     ALL_WINDOWS,
     SHOWN,
@@ -346,7 +346,7 @@ def _recorded_window(workspace: Workspace, pair: tuple[Profile, TrajectorySet, i
     profile, corpus, budget, drafter = pair
     path = window_audio(corpus, name)
     if path is not None:
-        st.audio(str(path))
+        ui_audio.player(path, "window-recording")
     said = corpus.window(name).target_text
     ui.sentence(f"The target says: {said}" if said else "The set holds no words of this window.")
     with ui.guarded():
@@ -378,7 +378,7 @@ def _stored_window(workspace: Workspace, whole: WindowSet, place: Place, name: s
         if path is None and local is not None and local.is_relative_to(workspace.folders.root) and local.is_file():
             path = local
         if path is not None:
-            st.audio(str(path))
+            ui_audio.player(path, "window-recording", (row.view_start_s or 0.0, row.view_end_s))
         ui.sentence(f"The run says: {row.text}" if row.text else "The run has no words.")
         shown = ui_cache.stored_run(workspace, row)
         heading = heading_info(shown.timeline)

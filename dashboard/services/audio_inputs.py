@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from as2d_core.audio import MAX_FILE_BYTES, MAX_SECONDS, audio_trouble, opened_audio, read_audio
+from as2d_core.envelope import Envelope, envelope
 from as2d_core.errors import AudioError
 from as2d_core.models.demo_catalog import demo_window, demo_windows
 from as2d_core.models.window_index import RecordedWindow
@@ -15,8 +16,11 @@ from datastore.locations import Folders
 
 _SUFFIXES = {"WAV": ".wav", "WAVEX": ".wav", "FLAC": ".flac", "OGG": ".ogg", "MP3": ".mp3", "MPEG": ".mp3"}
 _NAME_CHARACTERS = 80
+_BLOCK_FRAMES = 1 << 18
+LONGEST_PICTURE_S = 3600.0
+"""Reading an hour of MP3 takes some 15 s once."""
 
-__all__ = ["KeptAudio", "demo_window", "demo_windows", "keep_audio", "kept_audio", "list_windows"]
+__all__ = ["KeptAudio", "demo_window", "demo_windows", "keep_audio", "kept_audio", "list_windows", "read_envelope"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +94,25 @@ def kept_audio(folders: Folders) -> list[KeptAudio]:
         if (folders.uploads / kept.file_name).is_file():
             found.append(kept)
     return sorted(found, key=lambda kept: (kept.name, kept.sha256))
+
+
+def read_envelope(path: Path, columns: int) -> tuple[Envelope, int, int]:
+    """Loudness of a whole recording, its samples a second and its channels.
+
+    Raises:
+        AudioError: it cannot be read, or is so long that a page would wait for it.
+    """
+    import soundfile
+
+    try:
+        with opened_audio(path) as file:
+            rate, channels, frames = file.samplerate, file.channels, file.frames
+            if frames > rate * LONGEST_PICTURE_S:
+                raise AudioError(f"It lasts {frames / rate / 3600:.1f} h; up to an hour is drawn.")
+            blocks = file.blocks(_BLOCK_FRAMES, dtype="float32", always_2d=True)
+            return envelope(blocks, frames, columns), rate, channels
+    except (soundfile.LibsndfileError, OSError, RuntimeError, ValueError, TypeError) as error:
+        raise AudioError(f"{path.name} cannot be drawn ({audio_trouble(error)}); choose it again.") from error
 
 
 def _read(path: Path, shown: str) -> bytes:

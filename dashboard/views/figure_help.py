@@ -1,6 +1,11 @@
 """What does a figure show, and where does the paper speak of it? One sentence or two for each."""
 
 HELP = {
+    "waveform": (
+        "Loudness of the recording over its seconds: the least and the greatest sample of each stretch, all channels "
+        "mixed to one as the models hear them. One request hears at most 30 s: of a longer recording the rest is "
+        "dimmed, and a drag chooses where the part begins. Paper: Section 5.1."
+    ),
     "account": (
         "T is the time from the first decoding boundary to complete output and a drafter at rest. D: the drafter "
         "works, V: the target works, O: both at once, H: neither. Click a part to see where it lies. Paper: equation 9 "

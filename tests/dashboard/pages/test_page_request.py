@@ -1,6 +1,11 @@
+import io
+
+import numpy as np
 import pytest
+import soundfile
 
 from as2d_core.models.demo_catalog import demo_window
+from dashboard.services.audio_inputs import keep_audio
 from dashboard.services.requests import RunForm
 from dashboard.services.running import start_run
 
@@ -24,6 +29,18 @@ def test_the_recording_is_said_and_can_be_heard(open_page):
     assert f"Said: {demo_window('clean_00').reference}" in app.text
     assert app.widget("selectbox", "Group").value == "Clean speech"
     assert len(app.test.get("audio")) == 1
+    assert f"clean_00: {demo_window('clean_00').duration_s:.1f} s, 1 channel, 16 kHz" in str(app.charts["recording"])
+    assert [caption.value for caption in app.test.caption] == ["Heard: all of it"]
+
+
+def test_of_a_long_recording_the_part_that_is_heard_is_framed(workspace, open_page):
+    out = io.BytesIO()
+    soundfile.write(out, np.full(40 * 8_000, 0.1, np.float32), 8_000, format="WAV")
+    kept = keep_audio(workspace.folders, out.getvalue(), "talk.wav")
+    app = open_page("request", source="file", audio=kept.file_name, **{"from": 4})
+    frame = app.charts["recording"]["layout"]["shapes"][-1]
+    assert (frame["x0"], frame["x1"]) == (4.0, 34.0)
+    assert [caption.value for caption in app.test.caption] == ["Heard: 4.0 to 34.0 s"]
 
 
 @pytest.mark.parametrize(
