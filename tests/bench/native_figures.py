@@ -28,6 +28,7 @@ def differences(python: RunRecord, native: RunRecord) -> list[str]:
         "hash of the audio": lambda r: r.request.audio.sha256,
         "duration of the audio": lambda r: r.request.audio.duration_s,
         "widths in use": lambda r: {role: engine.widths for role, engine in r.engines.items()},
+        "cores": lambda r: {role: engine.cores for role, engine in r.engines.items()},
     }
     found = [
         f"{what} differ: {fact(python)} and {fact(native)}"

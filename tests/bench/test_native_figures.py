@@ -6,6 +6,7 @@ import pytest
 
 from as2d_core.profiles import load_profile
 from as2d_core.protocol import parse
+from as2d_core.records import Engine
 from as2d_core.replay.runs import replay_window
 from as2d_core.replay.trajectories import load_corpus
 from tests.bench.native_figures import differences, native_figures, render_native, speed
@@ -56,6 +57,14 @@ def test_another_candidate_is_a_difference_and_one_more_is_none(run):
     assert not any(what.startswith("candidate") for what in differences(python, native))
     native.publications.append(replace(cut, tokens=(1, *cut.tokens[1:])))
     assert any(what.startswith("candidate") for what in differences(python, native))
+
+
+def test_models_on_other_cores_are_a_difference(run):
+    engine = Engine("drafter", "light", "0" * 64, "3.6.1", "cpu", 1, "high", "high", (1,), (), (1,))
+    python, native = run(), run()
+    python.engines["drafter"] = engine
+    native.engines["drafter"] = replace(engine, cores=(0,))
+    assert differences(python, native) == ["cores differ: {'drafter': (1,)} and {'drafter': (0,)}"]
 
 
 def test_a_run_that_failed_is_a_difference(run):

@@ -10,7 +10,8 @@ from as2d_core import __version__
 from as2d_core.calibration.plan import cells, plan_from, turns_done
 from as2d_core.protocol import parse
 from as2d_core.records import SCHEMA_VERSION
-from as2d_core.request import METHODS, OPERATIONS
+from as2d_core.request import METHODS, OPERATIONS, Placement
+from as2d_core.runner.placement import choose
 from as2d_core.validation import check_record
 
 EOS = 2
@@ -64,6 +65,13 @@ def test_the_output_is_the_reference_and_the_record_keeps_all_rules(native_runne
     assert record.problems == []
     assert check_record(record) == []
     assert record.header.source == "synthetic"
+
+
+def test_every_run_of_a_process_chooses_among_all_cores_as_python_does(native_runner):
+    chosen = choose(Placement())
+    for record in records(native_runner.run([request_line(method, run_id=method) for method in METHODS])):
+        placement = record.request.placement
+        assert (placement.target_cores, placement.drafter_cores) == (chosen.target_cores, chosen.drafter_cores)
 
 
 def test_many_sources_that_say_anything_change_nothing_in_the_output(native_runner):

@@ -9,6 +9,11 @@
 
 #ifdef __linux__
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <future>
+#include <thread>
 #endif
 
 namespace as2d {
@@ -17,7 +22,34 @@ namespace {
 constexpr Count most_cores = 1024;
 
 #ifdef __linux__
+/// Number of a thread that is never bound: what it may use, the process may use. A thread that was bound once no longer
+/// knows, and so do all that it starts; the system takes off-line cores, and those that a phone takes from its group,
+/// from this thread as from the others.
+pid_t unbound_thread() {
+    static const pid_t number = [] {
+        std::promise<pid_t> started;
+        std::thread([&started] {
+            started.set_value(static_cast<pid_t>(syscall(SYS_gettid)));
+            while (true) pause();
+        }).detach();
+        return started.get_future().get();
+    }();
+    return number;
+}
+
+std::vector<Count> cores_of(pid_t thread) {
+    std::vector<Count> cores;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (sched_getaffinity(thread, sizeof set, &set) != 0) return cores;
+    for (Count core = 0; core < CPU_SETSIZE; ++core) {
+        if (CPU_ISSET(static_cast<std::size_t>(core), &set)) cores.push_back(core);
+    }
+    return cores;
+}
+
 bool bind(const std::vector<Count>& cores) {
+    unbound_thread();  // before the first thread is bound
     cpu_set_t set;
     CPU_ZERO(&set);
     for (const Count core : cores) {
@@ -25,10 +57,6 @@ bool bind(const std::vector<Count>& cores) {
         CPU_SET(static_cast<std::size_t>(core), &set);
     }
     return sched_setaffinity(0, sizeof set, &set) == 0;
-}
-#else
-bool bind(const std::vector<Count>&) {
-    return false;
 }
 #endif
 
@@ -71,21 +99,20 @@ std::vector<Count> first_of_each(const std::vector<std::vector<Count>>& groups, 
 }  // namespace
 
 std::vector<Count> allowed_cores() {
-    std::vector<Count> cores;
 #ifdef __linux__
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    if (sched_getaffinity(0, sizeof set, &set) != 0) return cores;
-    for (Count core = 0; core < CPU_SETSIZE; ++core) {
-        if (CPU_ISSET(static_cast<std::size_t>(core), &set)) cores.push_back(core);
-    }
+    return cores_of(unbound_thread());
+#else
+    return {};
 #endif
-    return cores;
 }
 
-std::vector<Count> bind_cores(const std::vector<Count>& cores, const std::vector<Count>& otherwise) {
-    if (!cores.empty() && !bind(cores) && !otherwise.empty()) bind(otherwise);
-    return allowed_cores();
+std::vector<Count> bind_cores(const std::vector<Count>& cores) {
+#ifdef __linux__
+    if (!cores.empty() && !bind(cores)) bind(allowed_cores());
+    return cores_of(0);
+#else
+    return {};
+#endif
 }
 
 CoreChoice choose_cores(CoreChoice asked, Count target_threads, Count drafter_threads) {
@@ -100,6 +127,7 @@ CoreChoice choose_cores(CoreChoice asked, Count target_threads, Count drafter_th
 
 void step_back() {
 #ifdef __linux__
+    bind(allowed_cores());
     const sched_param parameters{};
     sched_setscheduler(0, SCHED_BATCH, &parameters);  // where it is forbidden, the thread stays as it is
 #endif

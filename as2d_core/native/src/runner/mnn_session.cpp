@@ -121,7 +121,7 @@ void MnnSession::load_target(const Request& request, Recorder& recorder) {
     padded_.reset();
     model_.reset();
     heard_.clear();
-    target_cores_ = bind_cores(cores_.target, allowed_);
+    target_cores_ = bind_cores(cores_.target);
     model_ = std::make_unique<MnnModel>(*target_folder_, key.settings);
     target_key_ = key;
     recorder.add(Span{"target", "load", model_->loaded().start_ns, model_->loaded().end_ns});
@@ -139,7 +139,7 @@ void MnnSession::load_drafter(const Request& request, Recorder& recorder) {
     drafter_->thread = std::make_unique<WorkerThread>(own_cores ? awake : std::chrono::microseconds(0));
     drafter_->thread->call(
         [this, key, folder = *drafter_folder_] {
-            drafter_->cores = bind_cores(key.asked_cores, allowed_);
+            drafter_->cores = bind_cores(key.asked_cores);
             drafter_->model = std::make_unique<MnnModel>(folder, key.settings);
             std::vector<Count> widths;
             for (Count width = 1; width <= widest_refresh; ++width) widths.push_back(width);

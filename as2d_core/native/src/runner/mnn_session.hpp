@@ -68,7 +68,6 @@ private:
     std::optional<ModelFolder> drafter_folder_;
     std::optional<Audio> audio_;
     CoreChoice cores_;
-    const std::vector<Count> allowed_ = allowed_cores();
 
     std::unique_ptr<MnnModel> model_;
     Loaded target_key_;

@@ -21,9 +21,9 @@ void ScriptedSession::complete(Request& request) {
 }
 
 void ScriptedSession::prepare(const Request& request, StreamRecorder&) {
-    const std::vector<Count> allowed = allowed_cores();
+    bind_cores(cores_.target);
     thread_.emplace();
-    thread_->call([&] { return bind_cores(cores_.drafter, allowed); }, std::chrono::seconds(10));
+    thread_->call([&] { return bind_cores(cores_.drafter); }, std::chrono::seconds(10));
     paced_.emplace(model_, request.drafter_pace_ms);
 }
 
