@@ -1,5 +1,6 @@
 """What is on the Devices page? One card for this computer and one for each phone, live, with what can be done."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import streamlit as st
@@ -30,6 +31,7 @@ from dashboard.views.device_cards import (
     phone_gauges,
     phone_rows,
     readiness_html,
+    run_text,
     wait_text,
 )
 from dashboard.views.heading import badge_html
@@ -40,7 +42,7 @@ from dashboard.views.text import label
 from dashboard.views.theme import PICTURE_CONFIG
 from dashboard.views.width_savings import width_savings_figure, width_savings_info
 from datastore.locations import Folders
-from datastore.queries import row_as_json
+from datastore.queries import RunRow, row_as_json
 from device_bridge.adb import KnownPhone
 from device_bridge.errors import DeviceError
 from device_bridge.jobs import Job
@@ -82,8 +84,9 @@ def computer(workspace: Workspace) -> None:
             st.html(facts_html(computer_rows(device.facts), ui.theme()))
         with state:
             st.fragment(_computer_now, run_every=LIVE_S)()
-            _work(workspace, device.id, CalibrationForm())
-        _history(workspace, (device.key,))
+            history = device_history(workspace, (device.key,))
+            _work(workspace, device.id, CalibrationForm(), history)
+        _history(history)
 
 
 def phone(workspace: Workspace, listed: KnownPhone) -> None:
@@ -105,8 +108,9 @@ def phone(workspace: Workspace, listed: KnownPhone) -> None:
             else:
                 st.html(facts_html(phone_rows(look.facts), ui.theme()))
         with state:
-            _phone_state(workspace, listed, look)
-        _history(workspace, (str(name), str(look.facts.value("model")) if look.facts else ""))
+            history = device_history(workspace, (str(name), str(look.facts.value("model")) if look.facts else ""))
+            _phone_state(workspace, listed, look, history)
+        _history(history)
 
 
 def away(workspace: Workspace, found: PhoneList) -> None:
@@ -119,7 +123,7 @@ def away(workspace: Workspace, found: PhoneList) -> None:
         with st.container(border=True, key=f"card-away-{job.id}"):
             st.subheader(ui.plain(job.device_name), anchor=False)
             ui.sentence("Not within reach now. What runs there goes on.")
-            _work(workspace, device_id, phone_form(device_id))
+            _work(workspace, device_id, phone_form(device_id), ())
     for set_up in workspace.set_ups.running():
         if set_up.phone_id in there:
             continue
@@ -128,7 +132,7 @@ def away(workspace: Workspace, found: PhoneList) -> None:
             ui_phone_setup.going_on(workspace, set_up.phone_id)
 
 
-def _phone_state(workspace: Workspace, listed: KnownPhone, look: PhoneLook) -> None:
+def _phone_state(workspace: Workspace, listed: KnownPhone, look: PhoneLook, history: Sequence[RunRow]) -> None:
     job = workspace.jobs.active(listed.id)
     set_up = workspace.set_ups.of(listed.id)
     busy = set_up is not None and set_up.running
@@ -154,7 +158,7 @@ def _phone_state(workspace: Workspace, listed: KnownPhone, look: PhoneLook) -> N
             if job is None and look.facts is not None and look.facts.value("task_profile"):
                 top = st.toggle("Profile it under Android's highest task profile", key=f"top-{listed.id}")
                 form = replace(form, top_profile=top)
-            _work(workspace, listed.id, form)
+            _work(workspace, listed.id, form, history)
     if is_ours(listed) and ui.pressed("Stop this virtual phone", f"stop-{listed.id}"):
         stop_virtual_phone(listed)
         st.rerun()
@@ -173,7 +177,7 @@ def _orphans(workspace: Workspace, listed: KnownPhone, look: PhoneLook) -> None:
                 st.rerun()
 
 
-def _work(workspace: Workspace, device_id: str, form: CalibrationForm) -> None:
+def _work(workspace: Workspace, device_id: str, form: CalibrationForm, history: Sequence[RunRow]) -> None:
     """What runs there, or the buttons that start something."""
     calibration = _calibrations(str(workspace.folders.root)).get(device_id)
     if calibration is not None and not calibration.over.is_set():
@@ -191,7 +195,7 @@ def _work(workspace: Workspace, device_id: str, form: CalibrationForm) -> None:
         pressed = ui.pressed(
             f"{verb} ({wait_text(expected_of(workspace, form))})", f"profile-{device_id}", type="primary"
         )
-        ui.link(ui.REQUEST, "Run a request", icon=":material/mic:", device=device_id)
+        ui.link(ui.REQUEST, f"Run a request ({run_text(history)})", icon=":material/mic:", device=device_id)
         if known:
             ui.link(ui.BUDGETS, "Budgets with its profile", icon=":material/tune:", profile=form.profile_id)
     if known:
@@ -269,8 +273,7 @@ def _set_up_mark(workspace: Workspace, phone_id: str) -> str:
     return "" if found is None else f"set-up {found.number} {found.running}"
 
 
-def _history(workspace: Workspace, keys: tuple[str, ...]) -> None:
-    rows = device_history(workspace, tuple(key for key in keys if key))
+def _history(rows: Sequence[RunRow]) -> None:
     with st.expander(f"Last runs ({len(rows)})" if rows else "Last runs (none yet)"):
         if not rows:
             ui.sentence("Nothing ran on it yet.")

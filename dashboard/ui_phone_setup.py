@@ -7,8 +7,10 @@ import streamlit as st
 
 from dashboard import ui
 from dashboard.services.native_builds import runners_for_phones
+from dashboard.services.set_up_times import expected_set_up
 from dashboard.services.set_ups import SetUpNow, WantedRunner
 from dashboard.services.workspace import Workspace
+from dashboard.views.device_cards import set_up_text, wait_text
 from datastore.locations import Folders
 from device_bridge.adb import KnownPhone
 from device_bridge.setup.checks import Readiness, Remedy
@@ -73,22 +75,31 @@ def _going_on(workspace: Workspace, phone_id: str) -> None:
 
 def _choose(workspace: Workspace, listed: KnownPhone, readiness: Readiness, *, first: bool) -> None:
     options = _runners(workspace.folders, readiness)
+    key = f"runner-{listed.id}"
+    name = st.session_state.get(key)
+    name = name if name in options else next(iter(options))
+    expected = expected_set_up(
+        workspace.folders, listed.id, readiness, native=name != _PYTHON.id, program=options[name].program
+    )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.selectbox(
             "Runner",
             list(options),
             format_func=lambda name: options[name].label,
-            key=f"runner-{listed.id}",
+            key=key,
             help="A native runner needs no Python on the phone, and can use its GPU when it was built with OpenCL.",
             width=360,
         )
         pressed = ui.pressed(
-            "Set up",
+            "Set up" if expected.seconds is None else f"Set up ({wait_text(expected.seconds)})",
             f"set-up-{listed.id}",
             type="primary" if first else "secondary",
             icon=":material/install_mobile:",
         )
     program = options[name].program
+    if name != _FILE.id:
+        said = set_up_text(expected)
+        ui.sentence(f"{said[0].upper()}{said[1:]}.")
     if name == _FILE.id:
         named = st.text_input(
             "File of the runner", key=f"runner-file-{listed.id}", help="On the computer that runs this dashboard."

@@ -3,14 +3,17 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby
+from statistics import median
 from typing import Any
 
 from as2d_core.conditions import THERMAL_WORDS
 from as2d_core.records import Telemetry
+from as2d_core.request import METHODS
 from dashboard.services.set_up_times import SetUpEstimate
 from dashboard.views import numbers
 from dashboard.views.text import element, label
 from dashboard.views.theme import FONT, Theme, faded
+from datastore.queries import RunRow
 from device_bridge.facts import Fact, PhoneFacts, cpu_label
 from device_bridge.setup.checks import Check, Readiness, State
 
@@ -207,6 +210,13 @@ def wait_text(seconds: float) -> str:
         return f"about {max(1, round(seconds))} s"
     minutes = seconds / 60
     return f"about {round(minutes)} min" if minutes < 90 else f"about {minutes / 60:.1f} h"
+
+
+def run_text(rows: Iterable[RunRow]) -> str:
+    """How long a request takes on a device, as its last ones did: the median of those that ended."""
+    ended = [row for row in rows if row.method in METHODS and row.status in ("eos", "capped")]
+    took_ms = [row.elapsed_ms for row in ended if row.elapsed_ms is not None]
+    return wait_text(median(took_ms) / 1e3) if took_ms else "time n/a: none has ended here"
 
 
 def set_up_text(expected: SetUpEstimate) -> str:

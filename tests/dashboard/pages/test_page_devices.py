@@ -45,8 +45,9 @@ def test_a_server_that_does_not_answer_is_a_sentence(open_page):
 
 
 def test_every_button_that_takes_long_says_how_long(open_page):
-    labels = [button.label for button in open_page("devices").test.button]
-    assert any(label.startswith("Profile (about ") for label in labels)
+    app = open_page("devices")
+    assert any(button.label.startswith("Profile (about ") for button in app.test.button)
+    assert "Run a request (time n/a: none has ended here)" in app.links
 
 
 def test_a_phone_has_its_facts_its_checklist_and_the_state_of_this_moment(open_page, shared_phone, own_server):
@@ -131,11 +132,15 @@ def test_a_phone_is_set_up_with_the_native_runner_that_was_built_here_or_with_on
     asked = []
     monkeypatch.setattr(set_ups, "set_native_up", lambda *given, **_: asked.append(given[2]))
     app = open_page("devices")
-    app.widget("selectbox", "Runner").set_value("linux-arm64")
+    app.choose("selectbox", "Runner", "linux-arm64")
+    assert "MB to send, time n/a: not seen on this phone before." in app.text
     app.press("Set up")
     assert workspace.set_ups.wait(shared_phone.own_serial, 60)
     assert asked == [folder / "as2d-runner"]
+    seen = {shared_phone.own_serial: {"bytes_per_s": 1e6, "rest_s": 300.0}}
+    (workspace.folders.root / "set_up_times.json").write_text(json.dumps(seen))
     app.run()
+    assert "Set up (about 5 min)" in [button.label for button in app.test.button]
     app.widget("selectbox", "Runner").set_value("file")
     app.press("Set up")
     assert "Name the file of the native runner first." in app.text

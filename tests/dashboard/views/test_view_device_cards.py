@@ -1,5 +1,7 @@
 """Cards of devices: unknown says so, alarms are marked by more than colour, foreign text stays text."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from as2d_core.records import Telemetry
@@ -11,6 +13,7 @@ from dashboard.views.device_cards import (
     phone_gauges,
     phone_rows,
     readiness_html,
+    run_text,
     wait_text,
 )
 from dashboard.views.theme import theme_named
@@ -32,6 +35,15 @@ def test_what_a_phone_does_not_say_is_unknown_and_says_what_was_asked():
     rows = by_name(phone_rows(facts(opencl=None)))
     assert {row.value for row in rows.values()} == {"unknown"}
     assert rows["OpenCL"].how == "Read from: read opencl"
+
+
+def test_how_long_a_request_takes_is_told_by_the_last_that_ended():
+    def row(elapsed_ms, method="as2d", status="eos"):
+        return SimpleNamespace(elapsed_ms=elapsed_ms, method=method, status=status)
+
+    left_out = [row(9e5, "calibrate"), row(9e5, status="cancelled"), row(None)]
+    assert run_text([row(2e3), row(4e3, "sd"), row(9e3), *left_out]) == "about 4 s"
+    assert run_text(left_out) == "time n/a: none has ended here"
 
 
 def test_facts_are_told_in_a_readers_words():
