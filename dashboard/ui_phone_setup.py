@@ -1,13 +1,13 @@
 """How is a phone set up from a page? With Python's runner or a native one; it goes on without the page, too."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import streamlit as st
 
 from dashboard import ui
 from dashboard.services.native_builds import runners_for_phones
-from dashboard.services.set_up_times import expected_set_up
+from dashboard.services.set_up_times import SetUpEstimate, expected_set_up
 from dashboard.services.set_ups import SetUpNow, WantedRunner
 from dashboard.services.workspace import Workspace
 from dashboard.views.device_cards import set_up_text, wait_text
@@ -78,9 +78,8 @@ def _choose(workspace: Workspace, listed: KnownPhone, readiness: Readiness, *, f
     key = f"runner-{listed.id}"
     name = st.session_state.get(key)
     name = name if name in options else next(iter(options))
-    expected = expected_set_up(
-        workspace.folders, listed.id, readiness, native=name != _PYTHON.id, program=options[name].program
-    )
+    expected = _expected(workspace, readiness, options[name])
+    seconds = expected.seconds if name != _FILE.id else None
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.selectbox(
             "Runner",
@@ -91,15 +90,12 @@ def _choose(workspace: Workspace, listed: KnownPhone, readiness: Readiness, *, f
             width=360,
         )
         pressed = ui.pressed(
-            "Set up" if expected.seconds is None else f"Set up ({wait_text(expected.seconds)})",
+            "Set up" if seconds is None else f"Set up ({wait_text(seconds)})",
             f"set-up-{listed.id}",
             type="primary" if first else "secondary",
             icon=":material/install_mobile:",
         )
     program = options[name].program
-    if name != _FILE.id:
-        said = set_up_text(expected)
-        ui.sentence(f"{said[0].upper()}{said[1:]}.")
     if name == _FILE.id:
         named = st.text_input(
             "File of the runner", key=f"runner-file-{listed.id}", help="On the computer that runs this dashboard."
@@ -107,6 +103,10 @@ def _choose(workspace: Workspace, listed: KnownPhone, readiness: Readiness, *, f
         program = Path(named.strip()).expanduser() if named.strip() else None
         if program is None:
             ui.sentence(BUILD_HINT)
+        expected = _expected(workspace, readiness, replace(_FILE, program=program))
+    if name != _FILE.id or program is not None:
+        said = set_up_text(expected)
+        ui.sentence(f"{said[0].upper()}{said[1:]}.")
     if not pressed:
         return
     if name == _FILE.id and program is None:
@@ -115,6 +115,11 @@ def _choose(workspace: Workspace, listed: KnownPhone, readiness: Readiness, *, f
     with ui.guarded():
         workspace.set_ups.start(listed, WantedRunner(native=name != _PYTHON.id, program=program))
         st.rerun()
+
+
+def _expected(workspace: Workspace, readiness: Readiness, runner: _Runner) -> SetUpEstimate:
+    native = runner.id != _PYTHON.id
+    return expected_set_up(workspace.folders, readiness.phone_id, readiness, native=native, program=runner.program)
 
 
 def _runners(folders: Folders, readiness: Readiness) -> dict[str, _Runner]:

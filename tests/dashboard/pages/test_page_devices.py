@@ -141,7 +141,7 @@ def test_a_phone_is_set_up_with_the_native_runner_that_was_built_here_or_with_on
     (workspace.folders.root / "set_up_times.json").write_text(json.dumps(seen))
     app.run()
     assert "Set up (about 5 min)" in [button.label for button in app.test.button]
-    app.widget("selectbox", "Runner").set_value("file")
+    app.choose("selectbox", "Runner", "file")
     app.press("Set up")
     assert "Name the file of the native runner first." in app.text
     app.widget("text_input", "File of the runner").set_value(str(tmp_path / "mine"))
