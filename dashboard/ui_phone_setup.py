@@ -78,7 +78,7 @@ def _choose(workspace: Workspace, listed: KnownPhone, readiness: Readiness, *, f
     key = f"runner-{listed.id}"
     name = st.session_state.get(key)
     name = name if name in options else next(iter(options))
-    expected = _expected(workspace, readiness, options[name])
+    expected = _expected(workspace, listed, readiness, options[name])
     seconds = expected.seconds if name != _FILE.id else None
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.selectbox(
@@ -103,7 +103,7 @@ def _choose(workspace: Workspace, listed: KnownPhone, readiness: Readiness, *, f
         program = Path(named.strip()).expanduser() if named.strip() else None
         if program is None:
             ui.sentence(BUILD_HINT)
-        expected = _expected(workspace, readiness, replace(_FILE, program=program))
+        expected = _expected(workspace, listed, readiness, replace(_FILE, program=program))
     if name != _FILE.id or program is not None:
         said = set_up_text(expected)
         ui.sentence(f"{said[0].upper()}{said[1:]}.")
@@ -117,9 +117,9 @@ def _choose(workspace: Workspace, listed: KnownPhone, readiness: Readiness, *, f
         st.rerun()
 
 
-def _expected(workspace: Workspace, readiness: Readiness, runner: _Runner) -> SetUpEstimate:
+def _expected(workspace: Workspace, listed: KnownPhone, readiness: Readiness, runner: _Runner) -> SetUpEstimate:
     native = runner.id != _PYTHON.id
-    return expected_set_up(workspace.folders, readiness.phone_id, readiness, native=native, program=runner.program)
+    return expected_set_up(workspace.folders, listed.id, readiness, native=native, program=runner.program)
 
 
 def _runners(folders: Folders, readiness: Readiness) -> dict[str, _Runner]:
