@@ -1,4 +1,5 @@
-"""``make bench``: replay; transfers to a phone; then every method on all bundled transcription windows, interleaved.
+"""``make bench``: replay; transfers to a phone; every method on all bundled transcription windows, interleaved; and
+whether every method's output is target-only's on the bundled translations and questions, too.
 
 Figures are ratios within one run.
 
@@ -34,12 +35,13 @@ from tests.bench.native_figures import render_native
 from tests.bench.pages import measure_pages, render_pages
 from tests.bench.push import measure_push, render_push
 from tests.bench.replay import measure_replay, render_replay
+from tests.bench.tasks import measure_tasks, render_tasks
 
 PAIRS = {"runs": (DRAFTER, "demo"), "light": (LIGHT, "demo-light")}
 """Native runs of every method: the drafter, and the trajectories that its settings are chosen on."""
-PARTS = ("replay", "push", "pages", *PAIRS, "native")
-"""Replay; transfers to a virtual phone (Linux only); pages over many stored runs; native runs with each drafter; the
-native runner against the Python runner (with ``--native-runner`` only)."""
+PARTS = ("replay", "push", "pages", *PAIRS, "tasks", "native")
+"""Replay; transfers to a virtual phone (Linux only); pages over many stored runs; native runs with each drafter;
+outputs of translations and questions; the native runner against the Python runner (with ``--native-runner`` only)."""
 
 SEARCH_WINDOWS = (8, 10, 12, 14, 16, 24)
 """Search windows W among which replay chooses, on development and validation windows,"""
@@ -96,6 +98,11 @@ def main() -> int:
             found = measure_runs(options, *pair)
             good = good and found["different_outputs"] == 0 and found["failed_runs"] == 0
             result[part] = found
+    if "tasks" in (options.part or PARTS):
+        found = measure_tasks(options.windows, say)
+        print(render_tasks(found), end="\n\n")
+        good = good and not found["different"] and not found["failed"]
+        result["tasks"] = found
     if options.native_runner is not None and "native" in (options.part or PARTS):
         found = measure_native(options.native_runner, options.windows or 0, options.repetitions, say)
         print(render_native(found), end="\n\n")

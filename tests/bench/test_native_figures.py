@@ -1,4 +1,4 @@
-"""Two records of one request differ in what must not differ, or in times alone."""
+"""Two records of one request, or of two methods, differ in what must not differ, or in times alone."""
 
 from dataclasses import replace
 
@@ -10,6 +10,7 @@ from as2d_core.records import Engine
 from as2d_core.replay.runs import replay_window
 from as2d_core.replay.trajectories import load_corpus
 from tests.bench.native_figures import differences, native_figures, render_native, speed
+from tests.bench.tasks import render_tasks, task_figures
 
 
 @pytest.fixture(scope="module")
@@ -86,3 +87,17 @@ def test_the_figures_are_ratios_of_one_runner_to_the_other(run):
     text = render_native({**result, "load": [0.5, 1.0]})
     assert "What differs: 0" in text
     assert "Load average 0.5" in text
+
+
+def test_an_output_that_is_not_target_onlys_and_a_run_that_failed_are_named(run):
+    reference, same, other, failed = run("target-only"), run(), run(), run("sd")
+    last = other.rounds[-1]
+    other.rounds[-1] = replace(last, committed=(*last.committed[:-1], 1))
+    failed.end = replace(failed.end, status="failed")
+    runs = [("translate", "light", arm, record) for arm, record in (("A", same), ("B", other), ("C", failed))]
+    result = task_figures({"clean_00": "translate"}, {"clean_00": reference}, runs)
+    assert result["different"] == ["B light on clean_00"]
+    assert result["failed"] == ["C light on clean_00: failed"]
+    assert (result["windows"], result["runs"]) == ({"translate": 1}, 4)
+    assert [row["runs"] for row in result["rows"]] == [1, 1, 1]
+    assert "Outputs that differ from target-only: 1; failed runs: 1" in render_tasks(result)
