@@ -4,15 +4,18 @@ import fcntl
 import itertools
 import os
 import signal
+import socket
 from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from live_runner import LiveRunner, demo_request
 from one_compiler import compiled_once
 from virtual_phones import OwnAdbServer, Phones
 
 from as2d_core.protocol import parse
+from device_bridge.adb.servers import AdbServer
 
 ROOT = Path(__file__).parent
 QUICK = ("dashboard/views", "as2d_core/profiles", "as2d_core/published")
@@ -20,6 +23,10 @@ QUICK = ("dashboard/views", "as2d_core/profiles", "as2d_core/published")
 
 # No test ever asks the adb server of whoever runs the tests: nobody listens here.
 os.environ["AS2D_ADB_SERVERS"] = "127.0.0.1:9"
+
+# An example that a frozen machine made slow is no mistake of the code that it tries.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 # A shell ignores interrupts for what it starts in the background, and children inherit that: tests interrupt some.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -139,6 +146,14 @@ def reference(runner, ask):
         return known[key]
 
     return tokens
+
+
+@pytest.fixture(scope="session")
+def nobody():
+    """An adb server that is not there, and cannot come: its port is taken, and nobody listens."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield AdbServer("127.0.0.1", taken.getsockname()[1])
 
 
 @pytest.fixture(scope="session")

@@ -13,13 +13,13 @@ import time
 from pathlib import Path
 
 import psutil
+from patience import PATIENCE_S
 
 from as2d_core.models.demo_catalog import DRAFTER, TARGET, demo_window
 from as2d_core.protocol import parse, request_to_json
 from as2d_core.request import AudioRef, ModelRef, Request
 
 ROOT = Path(__file__).parents[1]
-LINE_DEADLINE_S = 120.0
 
 
 def demo_request(run_id, method="target-only", window="clean_00", exact_widths=None, **fields) -> Request:
@@ -72,12 +72,12 @@ class LiveRunner:
         self._child.stdin.write(data + b"\n")
         self._child.stdin.flush()
 
-    def line(self, timeout_s: float = LINE_DEADLINE_S) -> str | None:
+    def line(self, timeout_s: float = PATIENCE_S) -> str | None:
         """The next line of its stdout, newline included; ``None`` at its end."""
         data = self._lines.get(timeout=timeout_s)
         return None if data is None else data.decode()
 
-    def lines(self, kind: str = "end", timeout_s: float = LINE_DEADLINE_S) -> list[str]:
+    def lines(self, kind: str = "end", timeout_s: float = PATIENCE_S) -> list[str]:
         """Lines up to the next one of ``kind``, that one included. Every line must be an event."""
         out = []
         while True:
@@ -88,13 +88,13 @@ class LiveRunner:
             if json.loads(line)["kind"] == kind:
                 return out
 
-    def record(self, timeout_s: float = LINE_DEADLINE_S):
+    def record(self, timeout_s: float = PATIENCE_S):
         """The record of the run that ends next, lines that were read before included."""
         self.lines("end", timeout_s)
         stream, self._stream = self._stream, []
         return parse(stream)
 
-    def run(self, request: Request | dict, timeout_s: float = LINE_DEADLINE_S):
+    def run(self, request: Request | dict, timeout_s: float = PATIENCE_S):
         """Send a request and wait for its record."""
         self.send(request)
         return self.record(timeout_s)
@@ -108,10 +108,10 @@ class LiveRunner:
                     found.append(process)
         return found
 
-    def target_pid(self, deadline_s: float = 60.0) -> int:
+    def target_pid(self, deadline_s: float = PATIENCE_S) -> int:
         return self._child_of(self.pid, deadline_s)
 
-    def drafter_pid(self, deadline_s: float = 60.0) -> int:
+    def drafter_pid(self, deadline_s: float = PATIENCE_S) -> int:
         return self._child_of(self.target_pid(deadline_s), deadline_s)
 
     def signal(self, number: int) -> None:
@@ -120,11 +120,11 @@ class LiveRunner:
     def close_stdin(self) -> None:
         self._child.stdin.close()
 
-    def wait(self, timeout_s: float = 60.0) -> int:
+    def wait(self, timeout_s: float = PATIENCE_S) -> int:
         """Wait for its end; returns the exit code."""
         return self._child.wait(timeout_s)
 
-    def rest(self, timeout_s: float = LINE_DEADLINE_S) -> list[str]:
+    def rest(self, timeout_s: float = PATIENCE_S) -> list[str]:
         """All lines up to the end of its stdout."""
         out = []
         while (line := self.line(timeout_s)) is not None:
@@ -136,11 +136,11 @@ class LiveRunner:
         with contextlib.suppress(OSError):
             self._child.stdin.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._child.wait(10)
+            self._child.wait(30)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
-        self._child.wait(10)
-        self._reader.join(10)
+        self._child.wait(PATIENCE_S)
+        self._reader.join(PATIENCE_S)
         self._child.stdout.close()
         self._stderr.close()
 

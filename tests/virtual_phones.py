@@ -3,19 +3,14 @@
 import contextlib
 import itertools
 import os
-import socket
 import subprocess
-import time
+
+from patience import PATIENCE_S, wait_for
+from ports import free_port
 
 from device_bridge.adb.servers import AdbServer, adb_program
 from device_bridge.errors import DeviceError
 from device_bridge.virtual_phone import VirtualPhone
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class OwnAdbServer:
@@ -35,19 +30,18 @@ class OwnAdbServer:
                 [adb_program(), "-P", str(self.server.port), "nodaemon", "server"],
                 env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
             )  # fmt: skip
-        ends = time.monotonic() + 100
-        while True:
-            with contextlib.suppress(DeviceError):
-                self.server.version(1.0)
-                return
-            if time.monotonic() > ends:
-                self.stop()
-                raise AssertionError((self.folder / "adb.log").read_text())
-            time.sleep(0.02)
+        wait_for(self._answers)
+
+    def _answers(self):
+        assert self._process.poll() is None, (self.folder / "adb.log").read_text()
+        with contextlib.suppress(DeviceError):
+            self.server.version(1.0)
+            return True
+        return False
 
     def stop(self):
         self._process.kill()
-        self._process.wait(10)
+        self._process.wait(PATIENCE_S)
 
 
 class Phones:

@@ -64,7 +64,7 @@ def test_other_samples_have_another_hash(written):
     assert first != read_audio(written(sine(0.5, hertz=441), name="b.wav")).sha256
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.integers(0, 1900), st.integers(100, 2000))
 def test_a_view_is_that_part_of_the_file(written, start_ms, length_ms):
     samples = sine(2.0)

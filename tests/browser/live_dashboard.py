@@ -6,16 +6,17 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
+from patience import PATIENCE_S
+from ports import free_port
+
 ROOT = Path(__file__).parents[2]
 ARTIFACTS = ROOT / "artifacts"
-HEALTH_DEADLINE_S = 120.0
 BROWSERS = (
     "chromium",
     "chromium-browser",
@@ -37,12 +38,6 @@ BROWSER_ARGUMENTS = [
 def find_browser() -> str | None:
     """Path of an installed Chromium or Chrome."""
     return next((path for name in BROWSERS if (path := shutil.which(name)) is not None), None)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 class LiveDashboard:
@@ -94,13 +89,13 @@ class LiveDashboard:
         return False
 
     def wait_until_healthy(self) -> None:
-        until = time.monotonic() + HEALTH_DEADLINE_S
+        until = time.monotonic() + PATIENCE_S
         while not self.healthy():
             assert self._child.poll() is None, f"the dashboard ended:\n{self.output}"
             assert time.monotonic() < until, f"the dashboard does not answer:\n{self.output}"
             time.sleep(0.1)
 
-    def stop(self, wait_s: float = 20.0) -> int:
+    def stop(self, wait_s: float = PATIENCE_S) -> int:
         """Ask it to end as Ctrl-C does; returns the exit code."""
         with contextlib.suppress(ProcessLookupError):
             self._child.send_signal(signal.SIGINT)
@@ -110,12 +105,12 @@ class LiveDashboard:
         """End it and everything it started, now."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
-        self._child.wait(10)
+        self._child.wait(PATIENCE_S)
 
     def close(self) -> None:
         """End it; nothing of its group is left."""
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self.stop(10)
+            self.stop(30)
         self.kill()
         self._output.close()
 

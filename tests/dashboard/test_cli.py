@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from small_sets import few_windows
-from virtual_phones import free_port
 
 from dashboard.cli import build_parser, main
 
@@ -330,7 +329,7 @@ def test_devices_lists_this_computer_and_the_phones_with_their_facts(as2d, own_a
     assert phone["checks"][0]["key"] == "server"
 
 
-def test_devices_without_an_adb_server_says_so_and_lists_this_computer(as2d, monkeypatch):
-    monkeypatch.setenv("AS2D_ADB_SERVERS", f"127.0.0.1:{free_port()}")
+def test_devices_without_an_adb_server_says_so_and_lists_this_computer(as2d, nobody, monkeypatch):
+    monkeypatch.setenv("AS2D_ADB_SERVERS", str(nobody))
     code, out, _ = as2d("devices")
     assert (code, len(out["devices"]), len(out["problems"])) == (0, 1, 1)

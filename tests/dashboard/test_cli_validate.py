@@ -50,7 +50,9 @@ def test_as_json_a_broken_record_gives_every_finding(log, capsys):
     assert len(out["findings"]) == 2
 
 
-@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(
+    max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None
+)
 @given(data=st.data())
 def test_a_truncated_record_is_one_line_that_names_the_line(log, capsys, data):
     whole = log.read_bytes()
@@ -64,7 +66,9 @@ def test_a_truncated_record_is_one_line_that_names_the_line(log, capsys, data):
     assert said.out.split(":")[1].isdigit()
 
 
-@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(
+    max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None
+)
 @given(content=st.binary(max_size=400))
 def test_any_bytes_are_one_line(tmp_path, capsys, content):
     path = tmp_path / "any"

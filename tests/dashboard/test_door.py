@@ -4,7 +4,6 @@ import asyncio
 import http.client
 import io
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -14,6 +13,8 @@ from urllib.parse import quote
 
 import pytest
 from page_samples import PageApp
+from patience import PATIENCE_S
+from ports import free_port
 from streamlit import config
 
 from dashboard.cli import main
@@ -24,7 +25,6 @@ from datastore.locations import Folders
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - that is what is tested
 ROOT = Path(__file__).parents[2]
 WORD = "a word & ä signs %"
-DEADLINE_S = 90
 
 
 async def behind(scope, receive, send):
@@ -191,15 +191,9 @@ def started(folder, port):
     return subprocess.Popen(command, cwd=ROOT, env={**os.environ, **environment}, text=True, **pipes)
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 def test_without_a_password_a_server_for_others_does_not_start(tmp_path):
     with started(tmp_path / "as2d", free_port()) as server:
-        said, _ = server.communicate(timeout=DEADLINE_S)
+        said, _ = server.communicate(timeout=PATIENCE_S)
     assert server.returncode == 1
     assert said.strip().endswith("set one with `as2d password`, or leave server.address at 127.0.0.1.")
     assert "Traceback" not in said
@@ -210,14 +204,14 @@ def test_with_a_password_a_server_for_others_asks_for_it(tmp_path):
     port = free_port()
 
     def asked(method, path, body=None, **headers):
-        with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
+        with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)) as connection:
             connection.request(method, path, body, headers)
             answer = connection.getresponse()
             return answer.status, answer.getheader("set-cookie"), answer.read()
 
     server = started(tmp_path / "as2d", port)
     try:
-        until = time.monotonic() + DEADLINE_S
+        until = time.monotonic() + PATIENCE_S
         while time.monotonic() < until and server.poll() is None:
             with suppress(OSError):
                 if asked("GET", "/_stcore/health")[2] == b"ok":
@@ -232,5 +226,5 @@ def test_with_a_password_a_server_for_others_asks_for_it(tmp_path):
         assert (status, b'<div id="root">' in body) == (200, True)
     finally:
         server.terminate()
-        server.communicate(timeout=DEADLINE_S)
+        server.communicate(timeout=PATIENCE_S)
     assert server.returncode == 0

@@ -10,7 +10,8 @@ from device_bridge.local import LocalDevice
 from device_bridge.plan import new_id
 
 FAKE = [sys.executable, str(Path(__file__).parent / "fake_runner.py")]
-LIMITS = Limits(silence_s=20.0, request_s=40.0, cancel_s=0.6, terminate_s=0.6, idle_s=60.0)
+LIMITS = Limits(silence_s=120.0, request_s=600.0, cancel_s=60.0, terminate_s=60.0, idle_s=120.0)
+"""Nobody is given up who is only slow."""
 
 
 @pytest.fixture

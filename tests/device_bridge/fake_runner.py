@@ -69,7 +69,7 @@ def serve(request) -> None:
     if what == "stray":
         write("a library says hello\n")
     if what == "deaf":
-        time.sleep(60)
+        time.sleep(600)
     header = RunHeader(1, request.run_id, request, device_facts(), {"as2d": "0"}, "monotonic")
     writer.add(header)
     if what == "garbage":
@@ -83,12 +83,13 @@ def serve(request) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
     if what == "stubborn":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+        child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
         writer.add(Unknown("child", {"pid": child.pid}))
-        time.sleep(60)
+        time.sleep(600)
     if what == "unhearing":  # follows a signal only
         signal.signal(signal.SIGTERM, lambda *_: (writer.end("cancelled", 0), os._exit(0)))
-        time.sleep(60)
+        writer.add(Unknown("hears", {}))
+        time.sleep(600)
     if what == "wide":
         writer.add(Unknown("wide", {"text": "x" * int(number)}))
     if what == "endless":

@@ -1,13 +1,13 @@
 """A job on a phone is cancelled at each of its stages: it ends soon, says so, and leaves nothing at work there."""
 
 import os
-import sys
 import threading
 import time
 import wave
-from pathlib import Path
 
 import pytest
+from patience import PATIENCE_S, wait_for
+from phone_rigs import IMPATIENT, LIMITS, RUNNER, VISIBLE
 
 from as2d_core.models.demo_catalog import TARGET
 from as2d_core.protocol import read_run
@@ -18,18 +18,12 @@ from device_bridge.errors import TransferStoppedError
 from device_bridge.jobs import JobManager
 from device_bridge.phones import PhoneDevice
 from device_bridge.plan import new_id
-from device_bridge.sessions import RunnerCommand, find_sessions
+from device_bridge.sessions import find_sessions
 from device_bridge.setup import setup
 from device_bridge.setup.deploy import Placed
 from device_bridge.setup.layout import PHONE_ROOT
 from device_bridge.setup.provision import Provision
 
-ROOT = Path(__file__).parents[2]
-FAKE = Path(__file__).parent / "fake_runner.py"
-RUNNER = RunnerCommand([sys.executable, str(FAKE)], {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"})
-LIMITS = Limits(silence_s=90.0, request_s=300.0, cancel_s=1.0, terminate_s=1.0, idle_s=60.0, away_s=60.0)
-SOON_S = 45.0
-"""Everything that is cancelled here would take minutes otherwise."""
 SLOW = 1_500_000
 
 
@@ -38,7 +32,7 @@ def rig(own_adb, tmp_path_factory):
     from virtual_phones import Phones
 
     phones = Phones(own_adb.server, tmp_path_factory.mktemp("cancelled"))
-    yield phones("k70", visible=[ROOT, sys.prefix, sys.base_prefix])
+    yield phones("k70", visible=VISIBLE)
     phones.close()
 
 
@@ -72,7 +66,7 @@ def start(phone, tmp_path):
     """Starts a job over a phone whose link is slow from the beginning, or not."""
     managers = []
 
-    def begin(request, *, runner=lambda: RUNNER, prepare=None, slow=False, limits=LIMITS):
+    def begin(request, *, runner=lambda: RUNNER, prepare=None, slow=False, limits=IMPATIENT):
         device = PhoneDevice(phone.phone, "K70", runner, prepare or (lambda asked, _: asked), limits)
         manager = JobManager(tmp_path / "incoming", [device])
         managers.append(manager)
@@ -84,7 +78,7 @@ def start(phone, tmp_path):
     for manager in managers:
         for job in manager.jobs():
             job.cancel()
-            job.wait(60)
+            job.wait(PATIENCE_S)
         manager.close()
 
 
@@ -94,16 +88,9 @@ def ask(what="ok", **fields):
     return Request(new_id(), "target-only", instruction=what, **fields)
 
 
-def wait_for(condition):
-    ends = time.monotonic() + 60.0
-    while not condition():
-        assert time.monotonic() < ends
-        time.sleep(0.01)
-
-
 def assert_cancelled_soon(job, phone):
     job.cancel()
-    assert job.wait(SOON_S)
+    assert job.wait(PATIENCE_S)
     assert job.state == "cancelled"
     assert [run.state for run in job.runs] in (["cancelled"], ["skipped"])
     phone.fault("slow", bytes_per_s=0)
@@ -158,7 +145,7 @@ def test_while_the_runner_is_built_here(start, phone, monkeypatch, tmp_path):
     monkeypatch.setattr("device_bridge.setup.provision.build_runtime", slow_build)
     empty = Provision(phone.phone, tmp_path / "none")
     job = start(ask(), runner=empty.runner, prepare=empty.prepare)
-    assert begun.wait(60)
+    assert begun.wait(PATIENCE_S)
     assert_cancelled_soon(job, phone)
 
 
@@ -170,7 +157,7 @@ def test_while_the_runner_starts_and_says_nothing(start, phone):
 
 
 def test_while_it_decodes(start, phone):
-    job = start(ask("slow 100000"))
+    job = start(ask("slow 100000"), limits=LIMITS)
     wait_for(lambda: (record := job.runs[0].record()) is not None and record.rounds)
     assert_cancelled_soon(job, phone)
     assert read_run(job.runs[0].path).status == "cancelled"
@@ -192,7 +179,7 @@ def test_while_the_phone_is_away(start, phone):
     phone.fault("drop")
     wait_for(lambda: "out of reach" in job.stage)
     job.cancel()
-    assert job.wait(SOON_S)
+    assert job.wait(PATIENCE_S)
     phone.fault("plug")
     assert (job.state, job.runs[0].record().status) == ("cancelled", "incomplete")
 
@@ -202,7 +189,7 @@ def test_a_run_that_is_asked_for_while_the_phone_is_away_begins_when_it_is_back(
     job = start(ask("ok"))
     wait_for(lambda: "the run begins when it is back" in job.stage)
     phone.fault("plug")
-    assert job.wait(60)
+    assert job.wait(PATIENCE_S)
     assert (job.error, job.state) == (None, "done")
 
 
@@ -211,10 +198,10 @@ def test_a_run_that_waits_for_a_phone_can_be_cancelled_and_does_not_wait_for_eve
     job = start(ask("ok"))
     wait_for(lambda: "out of reach" in job.stage)
     job.cancel()
-    assert job.wait(SOON_S)
+    assert job.wait(PATIENCE_S)
     assert job.state == "cancelled"
     job = start(ask("ok"), limits=Limits(away_s=0.5))
-    assert job.wait(SOON_S)
+    assert job.wait(PATIENCE_S)
     phone.fault("plug")
     assert (job.state, job.runs[0].path.exists()) == ("failed", False)
     assert "has been out of reach for" in job.error
@@ -246,6 +233,6 @@ echo '{{"runner": "python", "versions": {{}}, "backends": ["cpu"], "methods": []
     waits = f"{PHONE_ROOT}/waits"
     wait_for(lambda: phone.phone.run(["cat", waits], check=False).out or not thread.is_alive())
     stop.set()
-    thread.join(SOON_S)
+    thread.join(PATIENCE_S)
     assert ended
     wait_for(lambda: phone.phone.script('kill -0 "$(cat "$1")"', waits, check=False).code)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from live_runner import demo_request
+from patience import PATIENCE_S, wait_for
 
 from as2d_core.calibration.plan import cells, failed_width, plan_from, turns_done
 from as2d_core.calibration.stability import clock_drop
@@ -31,8 +32,7 @@ ROOT = Path(__file__).parents[2]
 RUNNER = RunnerCommand(
     [sys.executable, "-m", "as2d_core.runner"], {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
 )
-LIMITS = Limits(silence_s=40.0, request_s=180.0, cancel_s=4.0, terminate_s=4.0, idle_s=120.0, away_s=120.0)
-DEADLINE_S = 180.0
+LIMITS = Limits(silence_s=180.0, request_s=600.0, cancel_s=60.0, terminate_s=60.0, idle_s=120.0, away_s=120.0)
 QUICK = Gates(rest_s=0.3, checks=1, patience_s=0.5)
 OPTIONS = {"repetitions": 1, "episodes": 1, "max_width": 4, "offsets_tokens": [0, 8]}
 
@@ -59,7 +59,7 @@ def manager(rig, tmp_path_factory):
     yield made
     for job in made.jobs():
         job.cancel()
-        job.wait(DEADLINE_S)
+        job.wait(PATIENCE_S)
     made.close()
 
 
@@ -88,15 +88,8 @@ def profile(ask_models):
     return build
 
 
-def wait_for(condition):
-    ends = time.monotonic() + DEADLINE_S
-    while not condition():
-        assert time.monotonic() < ends
-        time.sleep(0.01)
-
-
 def finished(job):
-    assert job.wait(DEADLINE_S)
+    assert job.wait(PATIENCE_S)
     return job
 
 
@@ -249,22 +242,32 @@ def slow_run(ask_models):
     return ask_models("sd", width=2, drafter_pace_ms=150.0)
 
 
+def endless_run(ask_models):
+    """A run that takes much longer than what is done to it."""
+    return ask_models("sd", window="long_00", width=2, drafter_pace_ms=250.0)
+
+
 def energy_of(record):
     readings, scale = calibrated(record.telemetry)
     return energy_between(readings, record.marks["request"].time_ns, record.marks["eos"].time_ns), scale
 
 
-def test_what_the_sensors_show_during_a_run_is_recorded_and_the_run_ends_whole(manager, phone, ask_models):
-    job = started(manager, phone, slow_run(ask_models), rounds=2)
-    time.sleep(0.6)
+def test_what_the_sensors_show_during_a_run_is_recorded_and_its_stream_stays_whole(manager, phone, ask_models):
+    job = started(manager, phone, endless_run(ask_models), rounds=2)
+
+    def seen():
+        return job.runs[0].record().telemetry
+
+    wait_for(lambda: len(seen()) > 3)
     phone.fault("clock-drop", khz=600_000)
     phone.fault("current-sign")
+    wait_for(lambda: clock_drop([seen()]) is not None and len({r.extra["current_raw"] > 0 for r in seen()}) == 2)
+    job.cancel()
     finished(job)
     phone.fault("clock-restore")
     phone.fault("current-sign")
-    assert job.error is None
     record = read_run(job.runs[0].path)
-    assert (record.status, record.problems) == ("eos", [])
+    assert (record.status, record.problems) == ("cancelled", [])
     assert {round(min(v for v in r.core_mhz if v)) for r in record.telemetry} >= {600}
     assert len({r.extra["current_raw"] > 0 for r in record.telemetry}) == 2
     assert {r.battery_current_ma < 0 for r in record.telemetry} == {True}  # it was unplugged all the time
@@ -298,7 +301,7 @@ def test_a_phone_that_denies_its_sensors_in_a_run_is_asked_by_its_own_commands(m
 
 
 def test_a_model_killed_for_memory_in_a_run_ends_it_as_failed_and_the_next_run_works(manager, phone, ask_models):
-    job = started(manager, phone, slow_run(ask_models), rounds=2)
+    job = started(manager, phone, endless_run(ask_models), rounds=2)
     phone.fault("low-memory-kill")
     finished(job)
     record = read_run(job.runs[0].path)
@@ -311,7 +314,7 @@ def test_a_model_killed_for_memory_in_a_run_ends_it_as_failed_and_the_next_run_w
 
 
 def test_a_core_that_goes_off_line_during_a_run_stops_the_batch(manager, phone, ask_models):
-    job = started(manager, phone, slow_run(ask_models), ask_models(), rounds=2)
+    job = started(manager, phone, endless_run(ask_models), ask_models(), rounds=2)
     phone.fault("core-offline", core=3)
     finished(job)
     phone.fault("core-online", core=3)

@@ -13,7 +13,7 @@ from as2d_core.replay.exchange import FILE_NAME, MANIFEST_NAME, export_corpus, i
 from as2d_core.replay.trajectories import load_corpus
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(method_corpora())
 def test_a_set_survives_export_and_import(tmp_path, whole):
     export_corpus(whole, tmp_path, replace=True)

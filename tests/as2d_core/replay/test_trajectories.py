@@ -12,7 +12,7 @@ from as2d_core.replay.trajectories import corpus_ids, load_corpus, read_corpus, 
 from as2d_core.replay.windows import DrafterTrajectory, flat_slices
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(corpora())
 def test_trajectory_set_survives_its_file(tmp_path, before):
     path = tmp_path / "set.parquet"

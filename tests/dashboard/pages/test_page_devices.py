@@ -8,7 +8,6 @@ from itertools import count
 
 import pytest
 from fake_native_trees import elf
-from virtual_phones import free_port
 
 from as2d_core.native.built import Built
 from as2d_core.request import AudioRef, ModelRef, Request
@@ -19,9 +18,9 @@ from device_bridge.local import THIS_COMPUTER
 
 
 @pytest.fixture(autouse=True)
-def fresh(monkeypatch):
+def fresh(nobody, monkeypatch):
     """No answer of another test, and nobody's adb server."""
-    monkeypatch.setenv("AS2D_ADB_SERVERS", f"127.0.0.1:{free_port()}")
+    monkeypatch.setenv("AS2D_ADB_SERVERS", str(nobody))
     ui_devices._look.clear()
     ui_devices._calibrations.clear()
 

@@ -53,7 +53,9 @@ def test_a_recording_longer_than_the_models_hear_is_kept(folders, tmp_path):
     assert keep_audio(folders, tone(tmp_path / "long.flac", 45.0)).duration_s == 45.0
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(
+    max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None
+)
 @given(name=st.text(max_size=300) | st.sampled_from(["../../etc/passwd", "C:\\x\\y.wav", "\udcff.wav", "a\nb", ""]))
 def test_a_hostile_name_is_only_shown(folders, name):
     kept = keep_audio(folders, CLEAN.read_bytes(), name)

@@ -1,6 +1,7 @@
 """One phone over a cable and over the air is one phone: over the real adb server, and on lists that are made up."""
 
 import pytest
+from patience import wait_for
 
 from device_bridge.adb import AdbServer, Identities, KnownPhone, PhoneEntry, list_phones, pick_phone
 from device_bridge.adb.identity import LOOK_AGAIN_S, Route, _grouped
@@ -54,16 +55,14 @@ def test_somebody_who_is_lost_again_and_again_does_not_ask_again_and_again():
 
 def connections(phone, count):
     """The entries of a virtual phone once there are so many."""
-    import time
 
-    ends = time.monotonic() + 60
-    while True:
+    def found():
         identities = Identities()
         known = [p for p in identities.phones(list_phones([phone.server])[0]) if p.id == phone.own_serial]
-        if known and len(known[0].connections) == count and known[0].connections[-1].ready:
-            return identities, known[0]
-        assert time.monotonic() < ends, known
-        time.sleep(0.05)
+        there = known and len(known[0].connections) == count and known[0].connections[-1].ready
+        return (identities, known[0]) if there else None
+
+    return wait_for(found)
 
 
 def test_a_phone_with_two_connections_is_named_by_any_of_its_names(start_phone):

@@ -4,7 +4,7 @@ import time
 from contextlib import suppress
 
 import pytest
-from virtual_phones import OwnAdbServer, Phones, free_port
+from virtual_phones import OwnAdbServer, Phones
 
 from device_bridge.adb import AdbPhone, AdbServer, configured_servers, list_phones, pick_phone
 from device_bridge.adb.servers import _entry, parse_server
@@ -99,8 +99,7 @@ def test_a_phone_is_picked_because_it_is_alone_or_by_serial_id_or_model(lonely):
         pick_phone([server], "nobody")
 
 
-def test_a_server_that_is_down_is_an_error_beside_the_phones_of_the_others(own_adb):
-    nobody = AdbServer("127.0.0.1", free_port())
+def test_a_server_that_is_down_is_an_error_beside_the_phones_of_the_others(own_adb, nobody):
     with pytest.raises(AdbServerDownError, match=f"adb -P {nobody.port} start-server"):
         pick_phone([nobody])
     _, errors = list_phones([nobody, own_adb.server])

@@ -81,7 +81,7 @@ def is_there(phone, big):
     ],
 )
 def test_what_does_not_concern_a_transfer_does_not_end_it(phone, big, fault, values, back):
-    busy = phone.phone.open_shell("exec sleep 60")  # the largest process, for whoever frees memory
+    busy = phone.phone.open_shell("exec sleep 600")  # the largest process, for whoever frees memory
     progress, happened = in_the_middle(lambda: phone.fault(fault, **values))
     push_file(phone.phone, big, PLACE, progress=progress, retry=PATIENT)
     busy.close()

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from patience import wait_for
 
 from as2d_core.errors import ModelError
 from as2d_core.models.demo_catalog import DRAFTER, TARGET
@@ -137,15 +138,13 @@ def test_a_phone_that_does_not_trust_this_computer_says_what_to_tap(start_phone,
     phone = start_phone()
     phone.fault("unauthorized")
     phone.fault("adbd-restart")
-    import time
 
-    ends = time.monotonic() + 60
-    while True:
+    def refused():
         readiness = check_readiness(phone.phone, wanted_now(cache, []))
-        if any(check.key == "authorisation" and check.state is State.WRONG for check in readiness.checks):
-            break
-        assert time.monotonic() < ends, readiness
-        time.sleep(0.05)
+        wrong = any(check.key == "authorisation" and check.state is State.WRONG for check in readiness.checks)
+        return readiness if wrong else None
+
+    readiness = wait_for(refused)
     (check,) = readiness.missing
     assert check.fix
     assert states(readiness.checks)["runtime"] is State.NOT_TRIED
@@ -318,8 +317,10 @@ def test_cleaning_an_empty_phone_is_no_error(start_phone):
 
 def test_nothing_is_removed_while_something_of_ours_runs(start_phone):
     phone = start_phone().phone
-    program = put_script(phone, "sleep 30; true")
-    phone.script('"$1" < /dev/null > /dev/null 2>&1 & sleep 0.2', program)
+    begun = "/data/local/tmp/begun"
+    program = put_script(phone, f"echo > {begun}; sleep 600; true")
+    phone.script('"$1" < /dev/null > /dev/null 2>&1 &', program)
+    wait_for(lambda: phone.run(["ls", begun], check=False).code == 0)
     with pytest.raises(InUseError, match="nothing was removed"):
         clean(phone, everything=True)
     assert phone.run(["ls", PHONE_ROOT]).text.strip() == "bin"
