@@ -26,8 +26,10 @@ SMALLEST_SEGMENT_BYTES = 4 << 20
 LARGEST_SEGMENT_BYTES = 32 << 20
 SEGMENTS = 8
 """So many segments for the rest of a file, unless they would be very small or large."""
-_SMALLEST_STEP_BYTES, _LARGEST_STEP_BYTES = 1 << 20, 16 << 20
-"""The phone is told to go on hashing after a quarter of what is missing, unless that would be very small or large."""
+_FIRST_STEP_BYTES, _SMALLEST_STEP_BYTES, _LARGEST_STEP_BYTES = 1 << 20, 4 << 20, 32 << 20
+"""The phone is told to go on hashing after half of what is missing, unless that would be very small or large.
+
+Each time it starts a program, which costs what hashing a megabyte does; what is left at the end is waited for."""
 _UNHASHED = 8
 """Pieces that may be sent before they are hashed: so many lie in memory."""
 
@@ -130,9 +132,9 @@ def _crossed(done: int, length: int, told: Callable[[int], None], more: Callable
     """What is told about one segment, as what is told about all; ``more`` is called at each step."""
 
     def following(sent: int) -> int:
-        return sent + min(_LARGEST_STEP_BYTES, max(_SMALLEST_STEP_BYTES, (length - sent) // 4))
+        return sent + min(_LARGEST_STEP_BYTES, max(_SMALLEST_STEP_BYTES, (length - sent) // 2))
 
-    step = _SMALLEST_STEP_BYTES  # from then on it lies where a break does not reach it
+    step = _FIRST_STEP_BYTES  # from then on it lies where a break does not reach it
 
     def crossed(sent: int) -> None:
         nonlocal step

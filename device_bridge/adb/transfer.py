@@ -99,7 +99,7 @@ def push_file(
     mode = 0o755 if executable else 0o644
     crossed: list[int] = []  # bytes, one entry for each time the sending began
 
-    def send(receiver: Receiver, start: int, size: int) -> None:
+    def send(receiver: Receiver, start: int, size: int, known: str | None) -> None:
         crossed.append(0)
 
         def told(done: int) -> None:
@@ -108,14 +108,17 @@ def push_file(
             crossed[-1] = done
             progress(start + done, size)
 
-        send_rest(phone, receiver, local, remote, start, size, told, idle_s, mode, sha256)
+        send_rest(phone, receiver, local, remote, start, size, told, idle_s, mode, known)
 
     def attempt() -> Pushed:
         size = _size_here(local)
         as_begun = _changed_at(local)
         with Receiver(phone, remote, idle_s) as receiver:
-            part = receiver.part_bytes
-            if receiver.size_bytes == size and _same(receiver, "", local, size, sha256):
+            part, known = receiver.part_bytes, sha256
+            if receiver.size_bytes == size:
+                receiver.hash_later()  # both sides at the same time
+                known = known or sha256_here(local, size).hexdigest()
+            if receiver.size_bytes == size and receiver.hashed() == known:
                 start = 0  # nothing was left to be resumed
                 progress(size, size)
             else:
@@ -128,10 +131,10 @@ def push_file(
                         "Remove something from the phone, or use a smaller model.",
                     )
                 with nobody_else(remote):
-                    if start and not _same(receiver, ".part", local, start):
+                    if start and not _begun(receiver, local, start):
                         start = 0  # what had been left there is not of this file
                     receiver.begin(start)
-                    send(receiver, start, size)
+                    send(receiver, start, size, known)
                     if _changed_at(local) != as_begun:  # half of each would be neither
                         raise TransferError(f"{local} changed while it was sent.", "Send it again when it is finished.")
                     receiver.finish(size if start else None, mode)
@@ -284,10 +287,10 @@ def _alone(phone: AdbPhone, remote: str, stopped: threading.Event) -> Iterator[N
         turn.release()
 
 
-def _same(receiver: Receiver, suffix: str, local: Path, size: int, sha256: str | None = None) -> bool:
-    """Whether what lies on the phone is the first ``size`` bytes of a file here; both sides hash at the same time."""
-    receiver.hash_later(suffix)
-    ours = sha256 or sha256_here(local, size).hexdigest()
+def _begun(receiver: Receiver, local: Path, size: int) -> bool:
+    """Whether what an earlier transfer left is the first ``size`` bytes of a file here; both hash at the same time."""
+    receiver.hash_later(".part")
+    ours: str = sha256_here(local, size).hexdigest()
     return receiver.hashed() == ours
 
 

@@ -143,17 +143,21 @@ def place_model(
 def place_runner(
     phone: AdbPhone,
     program: Path,
+    sha256: str,
     folder: str,
     progress: Progress = lambda _done, _total: None,
     cancel: threading.Event | None = None,
 ) -> tuple[str, int]:
     """Bring a native runner program to ``folder``; returns its path there and how many bytes were sent.
 
+    Args:
+        sha256: of the program, just computed.
+
     Raises:
         TransferError, DeviceError: as ``transfer.push_file``.
     """
     remote = posixpath.join(folder, "runner")
-    pushed = push_file(phone, program, remote, executable=True, progress=progress, cancel=cancel)
+    pushed = push_file(phone, program, remote, executable=True, progress=progress, cancel=cancel, sha256=sha256)
     return remote, pushed.sent_bytes
 
 

@@ -79,7 +79,7 @@ def _placed(phone: AdbPhone, program: Path | None, say: Say, stopped: threading.
     _check_level(phone, program)
     remote = runner_program(digest)
     folder = remote.rpartition("/")[0]
-    _, sent = place_runner(phone, program, folder, told(say, f"Sending {program.name}"), stopped)
+    _, sent = place_runner(phone, program, digest, folder, told(say, f"Sending {program.name}"), stopped)
     return remote, digest, program.name, sent
 
 

@@ -89,7 +89,7 @@ class Provision:
         except OSError as error:
             raise TransferError(f"The audio {path} cannot be read ({error.strerror or error}).") from error
         remote = posixpath.join(AUDIO, digest[:HASH_DIGITS])  # a name that a person chose never gets there
-        push_file(self._phone, local, remote, cancel=cancel)
+        push_file(self._phone, local, remote, cancel=cancel, sha256=digest)
         return remote
 
 
