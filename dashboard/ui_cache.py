@@ -1,5 +1,6 @@
 """What need not be worked out again at every rerun? Stored runs never change, and replays follow from their inputs."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -17,15 +18,21 @@ from dashboard.services.choosing import Chosen
 from dashboard.services.freezing import Frozen, choose_pairs, judge_frozen
 from dashboard.services.profile_shelf import ShelfItem, shelf, shelf_stamp
 from dashboard.services.published import compared_tables
-from dashboard.services.runs import RunRow, get_run, load_record, load_round, load_tables
+from dashboard.services.runs import RunRow, get_run, load_outline, load_record, load_round, load_tables, load_window
 from dashboard.services.what_if import scaled_costs
 from dashboard.services.workspace import Workspace
 from dashboard.views.run_columns import columns_of_tables
 from dashboard.views.signature import signed
 from dashboard.views.theme import Theme
 from dashboard.views.timeline import TimelineInfo, timeline_info
+from dashboard.views.timeline_detail import whole_window
 from dashboard.views.timeline_info import Figures, timeline_of
+from dashboard.views.timeline_long import outlined, windowed
 from dashboard.views.windows import WindowsInfo, windows_figure, windows_info
+from dashboard.views.zoom import Window
+
+WHOLE_SPANS = 300_000
+"""Runs of up to so many spans are read whole; longer ones in outline and window by window (docs/decisions/009)."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +46,10 @@ class ShownRun:
     """All of its events, read when they are asked for."""
     round: Callable[[int], tuple[RunRecord, int] | None]
     """What one round needs to be told, and how many rounds there are."""
+    part: Callable[[Window | None], TimelineInfo]
+    """The run as a picture of a window needs it: of a long run, the events of that window only."""
+    each: Callable[[Window | None], TimelineInfo]
+    """The run with every round of a window by itself, however many there are; they are read when they are asked for."""
 
 
 @dataclass(frozen=True)
@@ -64,18 +75,54 @@ def stored_record(workspace: Workspace, row: RunRow) -> RunRecord:
 @st.cache_resource(max_entries=24, show_spinner="Reading the run")
 def _stored(_workspace: Workspace, root: str, run_id: str, stamp: str) -> ShownRun:
     row = get_run(_workspace, run_id)
-    tables = load_tables(_workspace, run_id)
+    figures = Figures(row.tps, row.committed_tokens, row.elapsed_ms)
 
     def read() -> RunRecord:
         return _record(_workspace, root, run_id, stamp)
 
+    def one_round(index: int) -> tuple[RunRecord, int] | None:
+        return load_round(_workspace, run_id, index)
+
+    outline = load_outline(_workspace, run_id) if row.span_rows > WHOLE_SPANS else None
+    if outline is not None:
+        whole, origin_ns = outlined(outline, figures), outline.record.marks["decode_start"].time_ns
+
+        def part(window: Window | None) -> TimelineInfo:
+            return whole if window is None else _window(_workspace, whole, origin_ns, (root, run_id, stamp, window))
+
+        def each(window: Window | None) -> TimelineInfo:
+            low, high = window or whole_window(whole)
+            tables = load_window(_workspace, run_id, *_ns(origin_ns, low, high), most=None)
+            return whole if tables is None else windowed(whole, tables, origin_ns)
+
+        return ShownRun(whole, outline.record, read, one_round, part, each)
+    tables = load_tables(_workspace, run_id)
     if not tables.plain:  # a foreign record: slower, and nothing of it is lost
-        record = read()
-        return ShownRun(timeline_info(record), record, read, lambda _: (record, len(record.rounds)))
+        return _of_record(read(), read)
     columns = columns_of_tables(tables.spans, tables.rounds, tables.publications)
-    figures = Figures(row.tps, row.committed_tokens, row.elapsed_ms)
     shown = timeline_of(tables.record, columns, figures)
-    return ShownRun(shown, tables.record, read, lambda index: load_round(_workspace, run_id, index))
+    return ShownRun(shown, tables.record, read, one_round, lambda _: shown, lambda _: shown)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _window(
+    _workspace: Workspace, _whole: TimelineInfo, _origin_ns: int, key: tuple[str, str, str, Window]
+) -> TimelineInfo:
+    """A window of a long run, and half of it on either side, so that it can be panned."""
+    low, high = key[3]
+    room = (high - low) / 2
+    tables = load_window(_workspace, key[1], *_ns(_origin_ns, low - room, high + room))
+    return _whole if tables is None else windowed(_whole, tables, _origin_ns)
+
+
+def _ns(origin_ns: int, low_ms: float, high_ms: float) -> tuple[int, int]:
+    return origin_ns + math.floor(low_ms * 1e6), origin_ns + math.ceil(high_ms * 1e6)
+
+
+def _of_record(record: RunRecord, read: Callable[[], RunRecord]) -> ShownRun:
+    """A run whose events are in memory."""
+    shown = timeline_info(record)
+    return ShownRun(shown, record, read, lambda _: (record, len(record.rounds)), lambda _: shown, lambda _: shown)
 
 
 @st.cache_resource(max_entries=8, show_spinner="Reading all of the run")
@@ -114,8 +161,7 @@ def _replayed(
 
 def _shown(found: replays.Replay) -> ShownReplay:
     record = found.record
-    shown = ShownRun(timeline_info(record), record, lambda: record, lambda _: (record, len(record.rounds)))
-    return ShownReplay(shown, found.target_only_tps, found.lines)
+    return ShownReplay(_of_record(record, lambda: record), found.target_only_tps, found.lines)
 
 
 def budgets(

@@ -144,12 +144,15 @@ def send_button(
     ui_notebook.send_button(workspace, view, view, **settings)
 
 
-def hand_out(workspace: Workspace, info: TimelineInfo, shown: zoom.Window | None, selected: int | None) -> None:
+def hand_out(workspace: Workspace, run: ui_cache.ShownRun, shown: zoom.Window | None, selected: int | None) -> None:
     """The rounds in view as files, and the figure for a notebook."""
+    info = run.timeline
     low, high = shown or zoom.whole(info)
     about = {"run": info.run_id, "method": info.method_label, "window": info.window, "kind": info.label}
     with st.container(horizontal=True, vertical_alignment="center"):
-        ui_export.table(lambda: rounds_frame(info, shown), "rounds", {**about, "from_ms": low, "to_ms": high})
+        ui_export.table(
+            lambda: rounds_frame(run.each(shown), shown), "rounds", {**about, "from_ms": low, "to_ms": high}
+        )
         send_button(workspace, info, "timeline", shown, selected)
 
 
@@ -257,7 +260,7 @@ def round_details_of(shown: Chosen, index: int) -> RoundDetails | None:
 def selected_round(info: TimelineInfo) -> int | None:
     """Index of the round that is open."""
     asked = ui_state.whole("round")
-    return asked if asked is not None and asked in info.rounds.index else None
+    return asked if asked is not None and zoom.has_round(info, asked) else None
 
 
 def first_round_button(info: TimelineInfo, shown: zoom.Window | None) -> None:
@@ -272,14 +275,12 @@ def first_round_button(info: TimelineInfo, shown: zoom.Window | None) -> None:
 
 def round_buttons(info: TimelineInfo, index: int) -> None:
     """To the rounds beside the open one."""
-    order = info.rounds.index.tolist()
-    at = order.index(index)
+    before, after = zoom.neighbours(info, index)
     with st.container(horizontal=True, gap="small"):
-        for name, icon, step in (
-            ("Previous round", ":material/chevron_left:", -1),
-            ("Next round", ":material/chevron_right:", 1),
+        for name, icon, other in (
+            ("Previous round", ":material/chevron_left:", before),
+            ("Next round", ":material/chevron_right:", after),
         ):
-            other = order[at + step] if 0 <= at + step < len(order) else None
             st.button(name, icon=icon, on_click=_open_round, args=(other,), disabled=other is None)
         st.button("Close", icon=":material/close:", on_click=_open_round, args=(None,))
 
@@ -312,7 +313,8 @@ def aligned(workspace: Workspace, shown: Chosen) -> None:
     if not chosen:
         return
     with ui.guarded():
-        info = aligned_info(shown.timeline, ui_cache.stored_run(workspace, get_run(workspace, chosen)).timeline, by)
+        other = ui_cache.stored_run(workspace, get_run(workspace, chosen))
+        info = aligned_info(shown.run.each(None), other.each(None), by)
         ui.sentence(info.sentence, muted=False)
         said = f"runs {info.first.run_id} and {info.second.run_id}, by {by}"
         ui.chart(aligned_figure(info, ui.theme()), "aligned", said=said)

@@ -18,13 +18,21 @@ from datastore.store import Reader, Store
 PARTS = (*EVENT_COLUMNS, "pieces", "other_events")
 """Lists of a record that can be left out: ``other_events`` are engines, self-tests, samples, trajectories."""
 
+PICTURE_COLUMNS = {
+    "spans": "* EXCLUDE (run_no, extra_json)",
+    "rounds": "* EXCLUDE (run_no, physical_width, candidates, cursor_after, source_running, move_rules, call_ns, "
+    "extra_json)",
+    "publications": "* EXCLUDE (run_no, source, confidences, received_ns, extra_json)",
+}
+"""What a picture of many events needs of each; the rest is most of what they hold."""
+
 RECORD_S = 120.0
 _ORDER = {part: " ORDER BY ordinal" for part in PARTS if part != "pieces"}
 
 
 @dataclass(frozen=True, slots=True)
 class RunTables:
-    """A run with its many events as Arrow tables, in the columns of ``rows.EVENT_COLUMNS``."""
+    """A run with its many events as Arrow tables: what a picture needs of the columns of ``rows.EVENT_COLUMNS``."""
 
     record: RunRecord
     """Everything but spans, rounds, publications and what ``PARTS`` calls other events."""
@@ -86,7 +94,7 @@ def load_record(store: Store, run_id: str, parts: Collection[str] = PARTS) -> Ru
     # One snapshot, so that a run deleted or extended meanwhile is never half of one and half of the other.
     with store.snapshot(RECORD_S) as reader:
         run_no = find_run(reader.read, run_id).run_no
-        return _record(reader, run_id, run_no, dict.fromkeys(parts, ""))
+        return read_parts(reader, run_id, run_no, dict.fromkeys(parts, ""))
 
 
 def load_tables(store: Store, run_id: str) -> RunTables:
@@ -97,10 +105,10 @@ def load_tables(store: Store, run_id: str) -> RunTables:
     """
     with store.snapshot(RECORD_S) as reader:
         run_no = find_run(reader.read, run_id).run_no
-        record = _record(reader, run_id, run_no, dict.fromkeys(("marks", "telemetry", "pieces"), ""))
+        record = read_parts(reader, run_id, run_no, dict.fromkeys(("marks", "telemetry", "pieces"), ""))
         spans, rounds, publications = (
-            reader.arrow(f"SELECT * EXCLUDE (run_no) FROM {name} WHERE run_no = ? ORDER BY ordinal", [run_no])  # noqa: S608
-            for name in ("spans", "rounds", "publications")
+            reader.arrow(f"SELECT {columns} FROM {name} WHERE run_no = ? ORDER BY ordinal", [run_no])  # noqa: S608
+            for name, columns in PICTURE_COLUMNS.items()
         )
     return RunTables(record, spans, rounds, publications, all(map(_plain, (spans, rounds, publications))))
 
@@ -141,7 +149,7 @@ def load_round(store: Store, run_id: str, index: int) -> tuple[RunRecord, int] |
             "spans": f" AND round = {int(index)}",
             "publications": f" AND start_offset < {int(high)} AND start_offset + len(tokens) > {int(low)}",
         }
-        return _record(reader, run_id, run_no, parts), int(total)
+        return read_parts(reader, run_id, run_no, parts), int(total)
 
 
 def _plain(table: pa.Table) -> bool:
@@ -156,7 +164,7 @@ def _plain(table: pa.Table) -> bool:
 _ROUND_NEEDS = ("width", "visible", "cursor_before", "origins", "width_reason", "committed", "move_after", "tokens")
 
 
-def _record(reader: Reader, run_id: str, run_no: int, parts: Mapping[str, str]) -> RunRecord:
+def read_parts(reader: Reader, run_id: str, run_no: int, parts: Mapping[str, str]) -> RunRecord:
     """Header and end of a run with some of its events: the names of ``PARTS`` and a condition for each."""
     rows = reader.read("SELECT header_json, end_json, problems_json, unknown_json FROM runs WHERE run_no = ?", [run_no])
     tables = {

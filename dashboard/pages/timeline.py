@@ -33,14 +33,15 @@ ui.chart(
 )
 ui_timeline.zoom_buttons(info)
 part = ui_timeline.part(info)
-figure = timeline_figure(info, theme, window, selected, part=part)
-ui.chart(figure, "detail", said=heading_text(line), on_click=ui_timeline.clicked(info))
+seen = shown.run.part(window)
+figure = timeline_figure(seen, theme, window, selected, part=part)
+ui.chart(figure, "detail", said=heading_text(line), on_click=ui_timeline.clicked(seen))
 ui_timeline.follow_zoom(info)
 ui_timeline.part_details(info, part)
-ui_timeline.hand_out(workspace, info, window, selected)
+ui_timeline.hand_out(workspace, shown.run, window, selected)
 
 if selected is None:
-    ui_timeline.first_round_button(info, window)
+    ui_timeline.first_round_button(seen, window)
 else:
     details = ui_timeline.round_details_of(shown, selected)
     with st.container(border=True):

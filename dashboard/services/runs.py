@@ -7,7 +7,7 @@ from pathlib import Path
 from as2d_core.records import RunRecord
 from as2d_core.request import METHODS
 from dashboard.services.workspace import Workspace
-from datastore import annotations, export, method_figures, queries, recycling, timeline
+from datastore import annotations, export, long_runs, method_figures, queries, recycling, timeline
 from datastore.annotations import Annotations
 from datastore.export import Export
 from datastore.method_figures import MethodFigures
@@ -121,6 +121,26 @@ def load_tables(workspace: Workspace, run_id: str) -> timeline.RunTables:
         RunNotFoundError: no such run.
     """
     return timeline.load_tables(workspace.store, run_id)
+
+
+def load_outline(workspace: Workspace, run_id: str) -> long_runs.RunOutline | None:
+    """A run in few rows, neighbours merged; ``None`` for one that has to be read whole.
+
+    Raises:
+        RunNotFoundError: no such run.
+    """
+    return long_runs.load_outline(workspace.store, run_id)
+
+
+def load_window(
+    workspace: Workspace, run_id: str, start_ns: int, end_ns: int, most: int | None = long_runs.MOST_ROWS
+) -> long_runs.WindowTables | None:
+    """The events of a window of such a run; ``None`` when they are more than ``most``.
+
+    Raises:
+        RunNotFoundError: no such run.
+    """
+    return long_runs.load_window(workspace.store, run_id, start_ns, end_ns, most)
 
 
 def load_round(workspace: Workspace, run_id: str, index: int) -> tuple[RunRecord, int] | None:

@@ -11,8 +11,10 @@ import numpy as np
 from dashboard.views import numbers
 from dashboard.views.text import escape
 from dashboard.views.theme import FONT, PATTERNS, Theme
-from dashboard.views.timeline_detail import PIECES, mean_heights, piece_heights, thinned
-from dashboard.views.timeline_info import Floats, TimelineInfo
+from dashboard.views.thinning import mean_heights, thinned
+from dashboard.views.timeline_columns import Floats
+from dashboard.views.timeline_detail import PIECES, piece_heights
+from dashboard.views.timeline_info import TimelineInfo
 
 WIDTH, LEFT, RIGHT = 720, 84, 34
 LARGE, SMALL = 14, 12

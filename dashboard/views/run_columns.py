@@ -157,12 +157,18 @@ def columns_of_tables(spans: pa.Table, rounds: pa.Table, publications: pa.Table)
 
 def limits(record: RunRecord, columns: RunColumns) -> tuple[int, int] | None:
     """Decoding start and the end of everything in ns, as ``accounting.boundaries`` says; the events are in columns."""
+    ends = [int(part.max()) for part in (columns.round_end_ns, columns.span_end_ns) if len(part)]
+    return limits_of(record, max(ends, default=None))
+
+
+def limits_of(record: RunRecord, last_ns: int | None) -> tuple[int, int] | None:
+    """The same where the end of the last event is known."""
     start = record.marks.get("decode_start")
     if start is None:
         return None
     ends = [m.time_ns for name in ("eos", "drained") if (m := record.marks.get(name)) is not None]
-    if not ends:
-        ends = [int(part.max()) for part in (columns.round_end_ns, columns.span_end_ns) if len(part)]
+    if not ends and last_ns is not None:
+        ends = [last_ns]
     return start.time_ns, max([start.time_ns, *ends])
 
 

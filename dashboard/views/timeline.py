@@ -27,8 +27,10 @@ from dashboard.views.theme import (
     keep_look,
     lane_name,
 )
-from dashboard.views.timeline_detail import MAX_BARS, MAX_LINE_POINTS, Bars, Detail, detail, merged_starts, thinned
-from dashboard.views.timeline_info import Floats, TimelineInfo, timeline_info
+from dashboard.views.thinning import MAX_LINE_POINTS, merged_starts, thinned
+from dashboard.views.timeline_columns import Floats
+from dashboard.views.timeline_detail import MAX_BARS, Bars, Detail, detail
+from dashboard.views.timeline_info import TimelineInfo, timeline_info
 from dashboard.views.timeline_overview import LEFT_PX, RIGHT_PX, overview_figure
 
 __all__ = ["TimelineInfo", "overview_figure", "timeline_figure", "timeline_info"]

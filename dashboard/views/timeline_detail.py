@@ -10,14 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dashboard.views import numbers, text
-from dashboard.views.timeline_info import Flags, Floats, Ints, RoundColumns, SpanColumns, TimelineInfo
+from dashboard.views.thinning import merged_starts, thinned
+from dashboard.views.timeline_columns import Flags, Floats, Ints, MergedRounds, RoundColumns, SpanColumns
+from dashboard.views.timeline_info import TimelineInfo
 
 MAX_BARS = 2_000
 """Bars that a browser draws and zooms without a wait."""
 TARGET_SHARE = 0.7
 """Part of the bars that the target's lane may use; the drafter's lane has the rest."""
 MAX_ARROWS = 120
-MAX_LINE_POINTS = 2_000
 MAX_LABELLED = 300
 """Bars that may carry a number of their own."""
 
@@ -89,19 +90,22 @@ def detail(info: TimelineInfo, window_ms: tuple[float, float] | None = None, max
         _span_bars(info.target_orphans, "target", None, 60),
     ]
     target = _round_bars(info, rows, per_bar)
+    largest = max((int(bars.custom[:, 1].max()) for bars in target), default=1)
     seen = _overlapping(info.rounds.start_ms, info.rounds.end_ms, window)
-    arrows, dropped = _arrows(info, None if whole or len(rows) == len(info.rounds) else window)
+    single = per_bar == 1 and info.rounds.merged is None
+    members = info.rounds.members
+    arrows, dropped = _arrows(info, None if whole or len(rows) == info.total_rounds else window)
     spans_a_bar = max(others[0][1], 1)
     return Detail(
         window_ms=window,
         bars=(*target, *(bars for group, _ in others for bars in group)),
-        corrections_ms=info.rounds.end_ms[rows][info.rounds.corrected[rows]] if per_bar == 1 else np.empty(0),
+        corrections_ms=info.rounds.end_ms[rows][info.rounds.corrected[rows]] if single else np.empty(0),
         depth=_depth(info, rows),
         arrows=arrows,
-        rounds_a_bar=per_bar,
+        rounds_a_bar=largest,
         spans_a_bar=spans_a_bar,
-        rounds_in_view=int(seen.sum()),
-        note=_note(len(rows), per_bar, spans_a_bar, dropped),
+        rounds_in_view=int(members[seen].sum()),
+        note=_note(int(members[rows].sum()), largest, spans_a_bar, dropped, info),
     )
 
 
@@ -110,59 +114,19 @@ def whole_window(info: TimelineInfo) -> tuple[float, float]:
     return 0.0, 1.004 * (info.end_ms or 1.0)
 
 
-def thinned(time: Floats, values: Floats, limit: int = MAX_LINE_POINTS) -> Ints:
-    """Rows to keep of a long line: the lowest and highest of every stretch, the ends always."""
-    n = len(time)
-    if n <= limit:
-        return np.arange(n)
-    edges = np.linspace(0, n, limit // 2 + 1).astype(np.int64)[:-1]
-    filled = np.where(np.isfinite(values), values, 0.0)
-    stretch = np.searchsorted(edges, np.arange(n), side="right") - 1
-    order = np.lexsort((filled, stretch))
-    last = np.append(edges[1:], n) - 1
-    return np.unique(np.concatenate([[0, n - 1], order[edges], order[last]]))
-
-
-def mean_heights(start: Floats, end: Floats, heights: Floats, edges: Floats) -> Floats:
-    """Mean height of every piece in every time bin, shape [bins, pieces]; time that no bar covers counts as 0.
-
-    Args:
-        start: start of each bar, ms, ascending and without overlap.
-        end: end of each bar, ms.
-        heights: heights of each bar's pieces, shape [bars, pieces].
-        edges: bin edges, ms, ascending.
-    """
-    if not len(start):
-        return np.zeros((len(edges) - 1, heights.shape[1]))
-    stop = np.maximum.accumulate(end)
-    begin = np.maximum(start, np.append(-np.inf, stop[:-1]))
-    time = np.stack([begin, np.maximum(stop, begin)], axis=1).ravel()
-    filled = np.zeros((2 * len(start), heights.shape[1]))
-    filled[1::2] = heights * (time[1::2] - time[0::2])[:, None]
-    total = np.cumsum(filled, axis=0)
-    at_edges = np.stack([np.interp(edges, time, column) for column in total.T], axis=1)
-    return np.diff(at_edges, axis=0) / np.diff(edges)[:, None]
-
-
-def merged_starts(n: int, groups: int) -> Ints:
-    """First row of every group when ``n`` neighbours are merged into at most ``groups`` equal ones."""
-    size = -(-n // max(groups, 1)) if n else 1
-    return np.arange(0, n, max(size, 1))
-
-
 def piece_heights(rounds: RoundColumns, rows: Ints, starts: Ints) -> Floats:
     """Heights of ``PIECES`` for every group of rounds, shape [groups, 4]; each row sums to 1.
 
     A round alone is pale to the top. A proposing round is split by accepted, reused and refused candidates. In a group
     the pale part is the share of time spent alone, and the rest is split by the pooled candidates.
     """
-    time = np.maximum(rounds.end_ms[rows] - rounds.start_ms[rows], 1e-9)
-    alone = rounds.proposed[rows] == 0
+    time = np.maximum(rounds.time_ms[rows], 1e-9)
+    alone_time = np.where(rounds.alone[rows] == rounds.members[rows], time, rounds.alone_ms[rows])
     proposed, accepted, reused = (
         np.add.reduceat(column[rows].astype(np.float64), starts)
         for column in (rounds.proposed, rounds.accepted, rounds.reused)
     )
-    pale = np.add.reduceat(np.where(alone, time, 0.0), starts) / np.add.reduceat(time, starts)
+    pale = np.add.reduceat(alone_time, starts) / np.add.reduceat(time, starts)
     pale = np.where(proposed > 0, pale, 1.0)
     scale = (1 - pale) / np.maximum(proposed, 1)
     return np.stack([pale, (accepted - reused) * scale, reused * scale, (proposed - accepted) * scale], axis=1)
@@ -174,12 +138,12 @@ def _overlapping(start: Floats, end: Floats, window: tuple[float, float]) -> Fla
 
 def _chosen_rounds(rounds: RoundColumns, window: tuple[float, float] | None, room: int) -> tuple[Ints, int]:
     """Rows to draw and how many of them share a bar."""
-    everything = np.arange(len(rounds))
-    if window is not None and _pieces_needed(rounds, everything) > room:
+    everything, merged = np.arange(len(rounds)), rounds.merged is not None
+    if window is not None and (merged or _pieces_needed(rounds, everything) > room):
         everything = np.flatnonzero(_overlapping(rounds.start_ms, rounds.end_ms, window))
-    if _pieces_needed(rounds, everything) <= room:
+    if not merged and _pieces_needed(rounds, everything) <= room:
         return everything, 1
-    return everything, -(-len(everything) // (room // len(PIECES)))
+    return everything, max(-(-len(everything) // (room // len(PIECES))), 1)
 
 
 def _pieces_needed(rounds: RoundColumns, rows: Ints) -> int:
@@ -197,11 +161,12 @@ def _round_bars(info: TimelineInfo, rows: Ints, per_bar: int) -> list[Bars]:
     bottoms = np.cumsum(heights, axis=1) - heights
     stops = np.append(starts[1:], len(rows)) - 1
     begin, finish = rounds.start_ms[rows][starts], rounds.end_ms[rows][stops]
-    merged = stops - starts + 1
+    merged = np.add.reduceat(rounds.members[rows], starts)
     custom = np.stack([rounds.index[rows][starts], merged], axis=1)
-    describe = _describe_round(info, rows) if per_bar == 1 else _describe_group(rounds, rows, starts, stops)
+    single = per_bar == 1 and rounds.merged is None
+    describe = _describe_round(info, rows) if single else _describe_group(rounds, rows, starts, merged)
     hover = [describe(i) for i in range(len(starts))]
-    shown = per_bar == 1 and len(rows) <= MAX_LABELLED
+    shown = single and len(rows) <= MAX_LABELLED
     out = []
     for k, role in enumerate(PIECES):
         at = np.flatnonzero(heights[:, k] > 1e-12)
@@ -233,7 +198,7 @@ def _piece_label(rounds: RoundColumns, row: int, role: str) -> str:
 
 
 def _describe_round(info: TimelineInfo, rows: Ints) -> Callable[[int], str]:
-    rounds, total = info.rounds, len(info.rounds)
+    rounds, total = info.rounds, info.total_rounds
 
     def describe(i: int) -> str:
         row = rows[i]
@@ -256,17 +221,19 @@ def _describe_round(info: TimelineInfo, rows: Ints) -> Callable[[int], str]:
     return describe
 
 
-def _describe_group(rounds: RoundColumns, rows: Ints, starts: Ints, stops: Ints) -> Callable[[int], str]:
-    proposed, accepted, committed = (
-        np.add.reduceat(column[rows], starts) for column in (rounds.proposed, rounds.accepted, rounds.committed)
+def _describe_group(rounds: RoundColumns, rows: Ints, starts: Ints, merged: Ints) -> Callable[[int], str]:
+    proposed, accepted, committed, alone = (
+        np.add.reduceat(column[rows], starts)
+        for column in (rounds.proposed, rounds.accepted, rounds.committed, rounds.alone)
     )
-    alone = np.add.reduceat((rounds.proposed[rows] == 0).astype(np.int64), starts)
+    stops = np.append(starts[1:], len(rows)) - 1
 
     def describe(i: int) -> str:
         first, last = rows[starts[i]], rows[stops[i]]
+        end = rounds.index[last] + rounds.members[last] - 1
         return text.lines(
             [
-                f"<b>rounds {rounds.index[first]} to {rounds.index[last]}</b>, {stops[i] - starts[i] + 1} merged",
+                f"<b>rounds {rounds.index[first]} to {end}</b>, {merged[i]} merged",
                 f"{rounds.start_ms[first]:,.1f} to {rounds.end_ms[last]:,.1f} ms",
                 f"accepted {numbers.part(int(accepted[i]), int(proposed[i]))}",
                 f"{alone[i]} rounds alone, {committed[i]} tokens committed",
@@ -294,12 +261,12 @@ def _span_bars(spans: SpanColumns, lane: str, window: tuple[float, float] | None
 def _bars_of_role(spans: SpanColumns, lane: str, role: str, rows: Ints, room: int) -> tuple[Bars, int]:
     starts = merged_starts(len(rows), room)
     stops = np.append(starts[1:], len(rows)) - 1
-    merged = stops - starts + 1
+    merged = np.add.reduceat(spans.members[rows], starts)
     begin, finish = spans.start_ms[rows][starts], spans.end_ms[rows][stops]
-    busy = np.add.reduceat(spans.end_ms[rows] - spans.start_ms[rows], starts)
+    busy = np.add.reduceat(spans.busy_ms[rows], starts)
     share = np.clip(busy / np.maximum(finish - begin, 1e-9), 0.0, 1.0)
     operations = np.add.reduceat(spans.operations[rows], starts)
-    labelled = role == "drafter" and len(starts) == len(rows) <= MAX_LABELLED
+    labelled = role == "drafter" and spans.merged is None and len(starts) == len(rows) <= MAX_LABELLED
     bars = Bars(
         lane=lane,
         role=role,
@@ -308,8 +275,10 @@ def _bars_of_role(spans: SpanColumns, lane: str, role: str, rows: Ints, room: in
         bottom=np.zeros(len(starts)),
         height=np.where(merged > 1, share, 1.0),
         hover=tuple(
-            _describe_spans(spans, rows, a, b, n)
-            for a, b, n in zip(starts.tolist(), stops.tolist(), operations.tolist(), strict=True)
+            _describe_spans(spans, rows[a : b + 1], n, number)
+            for a, b, n, number in zip(
+                starts.tolist(), stops.tolist(), operations.tolist(), merged.tolist(), strict=True
+            )
         ),
         custom=np.stack([np.full(len(starts), -1), merged], axis=1),
         labels=tuple(
@@ -321,10 +290,9 @@ def _bars_of_role(spans: SpanColumns, lane: str, role: str, rows: Ints, room: in
     return bars, int(merged.max())
 
 
-def _describe_spans(spans: SpanColumns, rows: Ints, first: int, last: int, operations: int) -> str:
-    start, end = spans.start_ms[rows[first]], spans.end_ms[rows[last]]
-    works = sorted(set(map(spans.works.__getitem__, rows[first : last + 1].tolist())))
-    number = last - first + 1
+def _describe_spans(spans: SpanColumns, rows: Ints, operations: int, number: int) -> str:
+    start, end = spans.start_ms[rows[0]], spans.end_ms[rows[-1]]
+    works = sorted(set(map(spans.works.__getitem__, rows.tolist())))
     return text.lines(
         [
             f"<b>{text.label(', '.join(works))}</b>" + (f", {number} merged" if number > 1 else ""),
@@ -339,6 +307,8 @@ def _depth(info: TimelineInfo, rows: Ints) -> Line:
     rounds = info.rounds
     if not info.drafts or not len(rows):
         return Line(np.empty(0), np.empty(0))
+    if rounds.merged is not None:
+        return _merged_depth(rounds.merged, rows)
     ready = rounds.ready[rows].astype(np.float64)
     if info.serial:
         zero = np.zeros(len(rows))
@@ -351,6 +321,17 @@ def _depth(info: TimelineInfo, rows: Ints) -> Line:
     hover = tuple(
         f"round {rounds.index[rows[i]]}: {numbers.counted(int(ready[i]), 'candidate')} ready<br>at {time[i]:,.1f} ms"
         for i in keep
+    )
+    return Line(time[keep], ready[keep], hover)
+
+
+def _merged_depth(merged: MergedRounds, rows: Ints) -> Line:
+    """The fewest and the most candidates that were ready in every row."""
+    at = (rows[:, None] * 2 + np.arange(2)).ravel()
+    time, ready, which = merged.depth_ms[at], merged.depth[at], merged.depth_round[at]
+    keep = thinned(time, ready)
+    hover = tuple(
+        f"round {which[i]}: {numbers.counted(int(ready[i]), 'candidate')} ready<br>at {time[i]:,.1f} ms" for i in keep
     )
     return Line(time[keep], ready[keep], hover)
 
@@ -371,11 +352,12 @@ def _arrows(info: TimelineInfo, window: tuple[float, float] | None) -> tuple[NDA
     return pairs, dropped
 
 
-def _note(rows: int, per_bar: int, spans_a_bar: int, dropped: int) -> str:
+def _note(rows: int, per_bar: int, spans_a_bar: int, dropped: int, info: TimelineInfo) -> str:
+    unread = info.rounds.merged is not None and info.drafts
     parts: Sequence[str] = [
         f"{rows:,} rounds, up to {per_bar:,} neighbours merged in a bar" if per_bar > 1 else "",
         f"drafts merged by up to {spans_a_bar:,}" if spans_a_bar > 1 else "",
-        f"{dropped:,} publication arrows left out" if dropped else "",
+        f"{dropped:,} publication arrows left out" if dropped else "publication arrows left out" if unread else "",
     ]
     shown = "; ".join(p for p in parts if p)
     return f"{shown}. A shorter window shows more." if shown else ""

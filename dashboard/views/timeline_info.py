@@ -8,80 +8,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from as2d_core.accounting import summarise
 from as2d_core.records import RunRecord
 from as2d_core.request import METHODS, OPERATIONS
 from dashboard.views import numbers, telemetry
 from dashboard.views.parts import Work, work_of
-from dashboard.views.run_columns import Lists, RunColumns, columns_of_record, limits
+from dashboard.views.run_columns import RunColumns, columns_of_record, limits
 from dashboard.views.theme import method_of
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
+from dashboard.views.timeline_columns import (
+    PublicationColumns,
+    RoundColumns,
+    SpanColumns,
+    publications_of,
+    rounds_of,
+    spans_of,
+)
 
 _SERIAL_CAPS = {"sd": f"K {numbers.MINUS} 1", "specasr": "cap"}
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class RoundColumns:
-    """One row a round, in record order. ``start_ms`` and ``end_ms`` are the target's part of the round."""
-
-    index: Ints
-    start_ms: Floats
-    end_ms: Floats
-    boundary_ms: Floats
-    """Start of the whole round; in serial methods drafting comes between it and ``start_ms``."""
-    width: Ints
-    proposed: Ints
-    accepted: Ints
-    reused: Ints
-    """Accepted candidates that were taken over after a rejection."""
-    committed: Ints
-    """Tokens that the round added to the output."""
-    ready: Ints
-    """Candidates that lay ready at the boundary, after alignment."""
-    chain_start: Ints
-    """Index of the first candidate behind the aligned cursor."""
-    reasons: tuple[str, ...]
-    tokens: Lists
-
-    def __len__(self) -> int:
-        return len(self.index)
-
-    @property
-    def corrected(self) -> Flags:
-        """Whether the target refused a candidate."""
-        return self.accepted < self.proposed
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class SpanColumns:
-    """One row a stretch of work."""
-
-    start_ms: Floats
-    end_ms: Floats
-    operations: Ints
-    works: tuple[str, ...]
-
-    def __len__(self) -> int:
-        return len(self.start_ms)
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class PublicationColumns:
-    """One row a published batch."""
-
-    time_ms: Floats
-    offset: Ints
-    count: Ints
-    first_use: Ints
-    """Row of the first round that proposed one of its candidates; -1: none did."""
-
-    def __len__(self) -> int:
-        return len(self.time_ms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +77,8 @@ class TimelineInfo:
     empty: str | None = None
     virtual: bool = False
     """Whether it ran on a virtual phone."""
+    round_count: int | None = None
+    """How many rounds the run has, where ``rounds`` are not all of them one by one."""
 
     @property
     def drafts(self) -> bool:
@@ -143,6 +89,11 @@ class TimelineInfo:
     def serial(self) -> bool:
         """Whether the drafter works while the target waits."""
         return self.method in _SERIAL_CAPS
+
+    @property
+    def total_rounds(self) -> int:
+        """How many rounds the run has, shown here or not."""
+        return len(self.rounds) if self.round_count is None else self.round_count
 
 
 def timeline_info(record: RunRecord) -> TimelineInfo:
@@ -162,18 +113,53 @@ def timeline_of(record: RunRecord, columns: RunColumns, figures: Figures) -> Tim
     """
     bounds = limits(record, columns)
     origin = bounds[0] if bounds is not None else 0
-    request = record.request
     start, end = columns.span_start_ns - origin, columns.span_end_ns - origin
     on_target = columns.span_target
-    rounds, known = _rounds(columns, origin)
+    rounds, known = rounds_of(columns, origin)
     before = on_target & (start < 0) & (end <= 0)
     orphan = on_target & ~before
     orphan[np.flatnonzero(on_target)[known]] = False
-    publications = _publications(columns, origin, rounds)
-    drafting = _select(columns, origin, ~on_target)
+    publications = publications_of(columns, origin, rounds)
+    drafting = spans_of(columns, origin, ~on_target)
     derived = len(drafting) == 0 and len(publications) > 0
     if derived:
         drafting = _between(publications)
+    lanes = Lanes(
+        rounds,
+        spans_of(columns, origin, before),
+        spans_of(columns, origin, orphan),
+        drafting,
+        derived,
+        publications,
+        None if bounds is None else work_of(columns, *bounds),
+    )
+    return assembled(record, figures, bounds, lanes, len(rounds))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Lanes:
+    """What ``TimelineInfo`` holds of events, under the same names."""
+
+    rounds: RoundColumns
+    target_before: SpanColumns
+    target_orphans: SpanColumns
+    drafting: SpanColumns
+    drafting_derived: bool
+    publications: PublicationColumns
+    work: Work | None
+
+
+def assembled(
+    record: RunRecord, figures: Figures, bounds: tuple[int, int] | None, lanes: Lanes, round_count: int
+) -> TimelineInfo:
+    """A run from its lanes and from what its record says besides.
+
+    Args:
+        bounds: decode start and the end of everything, ns; ``None``: decoding never began.
+        round_count: how many rounds the run has.
+    """
+    origin = bounds[0] if bounds is not None else 0
+    request = record.request
     eos = record.marks.get("eos")
     cap = {"as2d": request.budget, "sd": None if request.width is None else request.width - 1}.get(
         request.method, request.draft_cap if request.method == "specasr" else None
@@ -193,95 +179,22 @@ def timeline_of(record: RunRecord, columns: RunColumns, figures: Figures) -> Tim
         tokens=figures.tokens,
         end_ms=(bounds[1] - bounds[0]) / 1e6 if bounds is not None else 0.0,
         eos_ms=(eos.time_ns - origin) / 1e6 if eos is not None and bounds is not None else None,
-        rounds=rounds,
-        target_before=_select(columns, origin, before),
-        target_orphans=_select(columns, origin, orphan),
-        drafting=drafting,
-        drafting_derived=derived,
-        publications=publications,
+        rounds=lanes.rounds,
+        target_before=lanes.target_before,
+        target_orphans=lanes.target_orphans,
+        drafting=lanes.drafting,
+        drafting_derived=lanes.drafting_derived,
+        publications=lanes.publications,
         cap=cap,
         cap_label="" if cap is None else f"{_SERIAL_CAPS.get(request.method, 'b')} = {cap}",
         telemetry=telemetry.series(record.telemetry, origin),
         pieces=record.pieces,
-        notes=_notes(record, len(rounds), derived, figures.elapsed_ms),
-        work=None if bounds is None or request.method not in METHODS else work_of(columns, *bounds),
+        notes=_notes(record, round_count, lanes.drafting_derived, figures.elapsed_ms),
+        work=lanes.work if request.method in METHODS else None,
         empty=None if bounds is not None else _never_began(record),
         virtual=bool(record.header.device.get("virtual")),
+        round_count=round_count,
     )
-
-
-def _rounds(columns: RunColumns, origin: int) -> tuple[RoundColumns, Flags]:
-    """Columns of the rounds, and which target spans belong to one of them."""
-    n = len(columns.round_index)
-    index = columns.round_index
-    boundary, finish = columns.round_start_ns - origin, columns.round_end_ns - origin
-    on_target = columns.span_target
-    start, end = columns.span_start_ns[on_target] - origin, columns.span_end_ns[on_target] - origin
-    row = columns.span_round[on_target]
-    first, last = np.full(n, np.iinfo(np.int64).max), np.full(n, np.iinfo(np.int64).min)
-    order = np.argsort(index, kind="stable")
-    at = np.searchsorted(index[order], row) if n else np.zeros(len(row), np.int64)
-    known = at < n
-    known[known] = index[order][at[known]] == row[known]
-    where = order[at[known]]
-    np.minimum.at(first, where, start[known])
-    np.maximum.at(last, where, end[known])
-    bare = first > last
-    first, last = np.where(bare, boundary, first), np.where(bare, finish, last)
-    rounds = RoundColumns(
-        index=index,
-        start_ms=first / 1e6,
-        end_ms=last / 1e6,
-        boundary_ms=boundary / 1e6,
-        width=columns.width,
-        proposed=columns.proposed,
-        accepted=columns.accepted,
-        reused=columns.reused,
-        committed=columns.committed.lengths,
-        ready=np.maximum(columns.visible - columns.chain_start, 0),
-        chain_start=columns.chain_start,
-        reasons=columns.reasons,
-        tokens=columns.committed,
-    )
-    return rounds, known
-
-
-def _select(columns: RunColumns, origin: int, mask: Flags) -> SpanColumns:
-    chosen = np.flatnonzero(mask)
-    chosen = chosen[np.argsort(columns.span_start_ns[chosen], kind="stable")]
-    works = columns.span_works
-    return SpanColumns(
-        start_ms=(columns.span_start_ns[chosen] - origin) / 1e6,
-        end_ms=(columns.span_end_ns[chosen] - origin) / 1e6,
-        operations=columns.span_operations[chosen],
-        works=tuple(map(works.__getitem__, chosen.tolist())),
-    )
-
-
-def _publications(columns: RunColumns, origin: int, rounds: RoundColumns) -> PublicationColumns:
-    offset, count = columns.batch_offset, columns.batch_count
-    return PublicationColumns(
-        time_ms=(columns.batch_time_ns - origin) / 1e6,
-        offset=offset,
-        count=count,
-        first_use=_first_use(offset, count, rounds),
-    )
-
-
-def _first_use(offset: Ints, count: Ints, rounds: RoundColumns) -> Ints:
-    """Row of the first round whose chain reaches into each batch.
-
-    The cursor never goes back, so the first chain that ends behind the batch's start is the only one to ask.
-    """
-    proposing = np.flatnonzero(rounds.proposed > 0)
-    if not len(proposing) or not len(offset):
-        return np.full(len(offset), -1, np.int64)
-    reach = np.maximum.accumulate(rounds.chain_start[proposing] + rounds.proposed[proposing])
-    at = np.searchsorted(reach, offset, side="right")
-    found = at < len(proposing)
-    rows = np.where(found, proposing[np.minimum(at, len(proposing) - 1)], -1)
-    inside = found & (rounds.chain_start[rows] < offset + count)
-    return np.where(inside, rows, -1)
 
 
 def _between(publications: PublicationColumns) -> SpanColumns:

@@ -5,8 +5,10 @@ import plotly.graph_objects as go
 
 from dashboard.views import text
 from dashboard.views.theme import Theme, Trace, axis, base_layout, empty_layout, faded, lane_name, solid
-from dashboard.views.timeline_detail import PIECES, mean_heights, piece_heights, whole_window
-from dashboard.views.timeline_info import Floats, TimelineInfo
+from dashboard.views.thinning import mean_heights
+from dashboard.views.timeline_columns import Floats
+from dashboard.views.timeline_detail import PIECES, piece_heights, whole_window
+from dashboard.views.timeline_info import TimelineInfo
 
 LEFT_PX, RIGHT_PX = 132, 56
 """Margins of the strip and of the timeline below it, so that both have the same time under the same pixel."""
@@ -49,8 +51,11 @@ def _strips(info: TimelineInfo, theme: Theme) -> list[Trace]:
     rounds, drafting = info.rounds, info.drafting
     every = np.arange(len(rounds))
     pieces = piece_heights(rounds, every, every) if len(rounds) else np.empty((0, len(PIECES)))
+    # Merged rounds fill the time from the first to the last of them only so far.
+    pieces = pieces * np.minimum(rounds.time_ms / np.maximum(rounds.end_ms - rounds.start_ms, 1e-9), 1.0)[:, None]
+    share = drafting.busy_ms / np.maximum(drafting.end_ms - drafting.start_ms, 1e-9)
     target = mean_heights(rounds.start_ms, rounds.end_ms, pieces, edges)
-    busy = mean_heights(drafting.start_ms, drafting.end_ms, np.ones((len(drafting), 1)), edges)
+    busy = mean_heights(drafting.start_ms, drafting.end_ms, np.minimum(share, 1.0)[:, None], edges)
     bottom, height = (0.42, 0.55) if info.drafts else (0.1, 0.8)
     lows = np.cumsum(target, axis=1) - target
     strips = [

@@ -1,5 +1,7 @@
 """Which window of time is shown after a step? Zoom and shift inside the whole of a run, in ms."""
 
+import numpy as np
+
 from dashboard.views.timeline_info import TimelineInfo
 
 Window = tuple[float, float]
@@ -41,17 +43,37 @@ def shifted(window: Window | None, info: TimelineInfo, share: float) -> Window |
 
 def around_rounds(info: TimelineInfo, index: int, count: int) -> Window | None:
     """The window of ``count`` rounds that begin with the one of that index."""
-    at = [row for row in range(len(info.rounds)) if info.rounds.index[row] == index]
-    if not at:
+    rounds = info.rounds
+    at = np.flatnonzero(rounds.index == index)
+    if not len(at):
         return None
-    last = min(at[0] + count, len(info.rounds)) - 1
-    return valid((float(info.rounds.start_ms[at[0]]), float(info.rounds.end_ms[last])), info)
+    reached = np.cumsum(rounds.members[at[0] :])
+    last = min(at[0] + int(np.searchsorted(reached, count)), len(rounds) - 1)
+    return valid((float(rounds.start_ms[at[0]]), float(rounds.end_ms[last])), info)
 
 
 def first_round(info: TimelineInfo, window: Window | None) -> int | None:
     """Index of the first round that verifies candidates in a window, or else of the first at all; ``None`` without."""
     low, high = window or whole(info)
-    seen = [row for row in range(len(info.rounds)) if low <= info.rounds.start_ms[row] < high]
-    wide = (row for row in seen if info.rounds.proposed[row] > 0)
-    row = next(wide, seen[0] if seen else None)
-    return None if row is None else int(info.rounds.index[row])
+    rounds = info.rounds
+    seen = np.flatnonzero((rounds.start_ms >= low) & (rounds.start_ms < high))
+    wide = seen[rounds.proposed[seen] > 0]
+    if len(wide):
+        return int((rounds.index if rounds.merged is None else rounds.merged.proposing)[wide[0]])
+    return int(rounds.index[seen[0]]) if len(seen) else None
+
+
+def has_round(info: TimelineInfo, index: int) -> bool:
+    """Whether the run has a round of that index. In outline, rounds are numbered from 0 without a gap."""
+    if info.rounds.merged is not None:
+        return 0 <= index < info.total_rounds
+    return bool((info.rounds.index == index).any())
+
+
+def neighbours(info: TimelineInfo, index: int) -> tuple[int | None, int | None]:
+    """The rounds before and after the one of that index, as the record has them."""
+    if info.rounds.merged is not None:
+        return (index - 1 if index > 0 else None), (index + 1 if index + 1 < info.total_rounds else None)
+    order = info.rounds.index
+    at = int(np.flatnonzero(order == index)[0])
+    return (int(order[at - 1]) if at > 0 else None), (int(order[at + 1]) if at + 1 < len(order) else None)

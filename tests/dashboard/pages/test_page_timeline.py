@@ -1,7 +1,9 @@
 import pytest
+import streamlit as st
 from page_samples import HOSTILE
 from perfetto_bytes import power_trace
 
+from dashboard import ui_cache
 from dashboard.services.importing import import_bytes
 from dashboard.services.runs import delete_run
 
@@ -208,3 +210,19 @@ def test_a_trace_of_another_day_says_why_it_is_not_shown(workspace, keep, open_p
     app = open_page("timeline")
     assert "the boot times lie 4 days apart" in app.text
     assert "<img" not in app.html
+
+
+def test_a_long_run_is_read_window_by_window_and_shows_the_same(keep, open_page, monkeypatch):
+    keep("a")
+    state = {"run": "a", "from": 100, "to": 300, "round": 2, "part": "H"}
+    plain = open_page("timeline", **state)
+    monkeypatch.setattr(ui_cache, "WHOLE_SPANS", 0)
+    st.cache_resource.clear()
+    app = open_page("timeline", **state)
+    assert app.text == plain.text
+    assert app.charts["account"] == plain.charts["account"]
+    low, high = app.charts["detail"]["layout"]["xaxis"]["range"]
+    assert (low, high) == (100, 300)
+    drawn, all_drawn = (sum(len(trace["x"]) for trace in page.charts["detail"]["data"]) for page in (app, plain))
+    assert 0 < drawn < all_drawn
+    st.cache_resource.clear()

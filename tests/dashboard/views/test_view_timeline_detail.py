@@ -7,16 +7,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from view_samples import decode
 
-from dashboard.views.timeline_detail import (
-    MAX_BARS,
-    PIECES,
-    detail,
-    mean_heights,
-    merged_starts,
-    piece_heights,
-    thinned,
-)
-from dashboard.views.timeline_info import PublicationColumns, RoundColumns, SpanColumns, timeline_info
+from dashboard.views.thinning import mean_heights, merged_starts, thinned
+from dashboard.views.timeline_columns import PublicationColumns, RoundColumns, SpanColumns
+from dashboard.views.timeline_detail import MAX_BARS, PIECES, detail, piece_heights
+from dashboard.views.timeline_info import timeline_info
 
 
 def many_rounds(count, seed=1):
