@@ -11,6 +11,7 @@ from as2d_core.calibration.plan import cells, plan_from, turns_done
 from as2d_core.protocol import parse
 from as2d_core.records import SCHEMA_VERSION
 from as2d_core.request import METHODS, OPERATIONS, Placement
+from as2d_core.runner.job import TESTED, TESTING
 from as2d_core.runner.placement import choose
 from as2d_core.validation import check_record
 
@@ -101,6 +102,43 @@ def test_a_drafter_that_fails_leaves_the_target_alone_with_an_exact_output(nativ
     assert record.tokens == [*[5] * 40, EOS]
     assert record.status == "failed"
     assert record.end.error.startswith("The drafter failed: The scripted drafter has no prediction")
+
+
+def scripted(line, **script):
+    body = json.loads(line)
+    body["options"]["script"].update(script)
+    return json.dumps(body)
+
+
+def test_a_width_that_kills_its_process_twice_is_left_out_and_the_run_goes_on(native_runner):
+    output = native_runner.run([scripted(request_line(), deadly_width=3)])
+    (record,) = records(output)
+    assert (record.status, record.problems, check_record(record)) == ("eos", [], [])
+    tried = [
+        event["name"] for event in map(json.loads, output.splitlines()) if event.get("name", "").startswith(TESTING)
+    ]
+    assert [int(name.removeprefix(TESTING)) for name in tried] == [1, 2, 3, 1, 2, 3, 1, 2]
+    assert TESTED in record.marks
+
+
+def test_a_process_that_not_even_one_row_survives_fails_the_run_with_its_reason(native_runner):
+    lines = [scripted(request_line(run_id="dead"), deadly_width=1), request_line(run_id="next")]
+    dead, following = records(native_runner.run(lines))
+    assert (dead.status, following.status) == ("failed", "eos")
+    assert "ended while it was trying width 1: it was killed" in dead.end.error
+
+
+@pytest.mark.soak
+def test_a_drafter_that_never_answers_ends_its_run_and_then_the_runner(native_runner):
+    slow = request_line("as2d", [5] * 3, draft_ms=3_600_000.0, run_id="slow")
+    with native_runner.start() as process:
+        out, err = process.communicate(f"{slow}\n{request_line(run_id='later')}\n".encode(), timeout=DEADLINE_S)
+        (record,) = records(out.decode())
+        assert (record.run_id, record.status) == ("slow", "failed")
+        assert record.tokens == [5, 5, 5, EOS]
+        assert record.end.error == "The drafter did not stop within 10 s."
+        assert b"answers no more, so the runner ends" in err
+        assert process.returncode == 1
 
 
 def test_a_control_line_cancels_a_run_and_leaves_the_next_one_alone(native_runner):

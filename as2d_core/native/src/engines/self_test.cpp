@@ -102,29 +102,12 @@ std::vector<Count> as_list(const std::set<Count>& widths) {
     return {widths.begin(), widths.end()};
 }
 
-/// Largest width such that every width up to it runs; what a wider one says is left to a calibration.
-Count widest_that_runs(MnnModel& model, const std::function<void(Count)>& trying) {
-    for (Count width = 1; width <= widest_tested; ++width) {
-        trying(width);
-        try {
-            model.warm_up({width});
-        } catch (const EngineError&) {
-            if (width == 1) throw;
-            model.clear();
-            return width - 1;
-        }
-    }
-    return widest_tested;
-}
-
 }  // namespace
 
-SelfTest find_exact_widths(MnnModel& model, const std::string& cpu, const std::function<void()>& go_on,
-                           const std::function<void(Count)>& trying) {
-    const Count widest = widest_that_runs(model, trying);
-    trying(0);
+SelfTest find_exact_widths(MnnModel& model, const std::string& cpu, Count widest, const std::function<void()>& go_on) {
     std::vector<Count> all;
     for (Count width = 1; width <= widest; ++width) all.push_back(width);
+    model.warm_up(all);
     Tester tester(model, widest);
     SelfTest report{};
     for (const Count width : all) report.argmax_differences[width] = 0;

@@ -11,14 +11,9 @@
 
 namespace as2d {
 
-constexpr Count widest_tested = 16;
-
-/// Tries every width up to `widest_tested`, or up to the last one that runs at all; clears the cache. `go_on` is asked
-/// between steps and may throw. `trying` is told each width before its first forward, which may be the last thing this
-/// process does, and 0 once all of them have run.
+/// Tries every width up to `widest`, all of which run; clears the cache. `go_on` is asked between steps and may throw.
 ///
 /// Where no two widths agree bit for bit, only plain K = 1 is exact.
-SelfTest find_exact_widths(MnnModel& model, const std::string& cpu, const std::function<void()>& go_on,
-                           const std::function<void(Count)>& trying);
+SelfTest find_exact_widths(MnnModel& model, const std::string& cpu, Count widest, const std::function<void()>& go_on);
 
 }  // namespace as2d

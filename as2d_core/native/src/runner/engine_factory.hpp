@@ -7,6 +7,7 @@
 
 #include "json/value.hpp"
 #include "runner/session.hpp"
+#include "runner/width_trial.hpp"
 
 namespace as2d {
 
@@ -14,6 +15,11 @@ namespace as2d {
 ///
 /// Throws ModelError in a build without models.
 std::unique_ptr<Session> open_model_session();
+
+/// Loads the target of a request in a process that tries widths.
+///
+/// Throws ModelError: it cannot be loaded, or this build has no models.
+RunWidth open_width_trial(const Request& request);
 
 /// Versions of what runs models, for `--describe`.
 json::Members engine_versions();

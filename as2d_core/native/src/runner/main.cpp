@@ -3,16 +3,21 @@
 #include <unistd.h>
 
 #include <sys/utsname.h>
+
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
 #include <string>
+#include <string_view>
 
 #include "json/writer.hpp"
 #include "methods/methods.hpp"
 #include "runner/engine_factory.hpp"
 #include "runner/hear.hpp"
 #include "runner/serve.hpp"
+#include "runner/width_trial.hpp"
 #include "version.hpp"
 
 namespace {
@@ -53,8 +58,9 @@ std::string description() {
 
 int main(int argc, char** argv) {
     const std::string argument = argc > 1 ? argv[1] : "";
-    if (argc > 2 || argument == "--help" ||
-        (argument.rfind("--", 0) == 0 && argument != "--describe" && argument != "--check" && argument != "--hear")) {
+    constexpr std::array<std::string_view, 4> options{"--describe", "--check", "--hear", "--try-widths"};
+    const bool known = std::find(options.begin(), options.end(), argument) != options.end();
+    if (argc > 2 || argument == "--help" || (argument.rfind("--", 0) == 0 && !known)) {
         std::fputs(usage, stderr);
         return argument == "--help" ? 0 : 2;
     }
@@ -71,6 +77,7 @@ int main(int argc, char** argv) {
     }
     if (argument == "--check") return as2d::check_requests(std::cin, out);
     if (argument == "--hear") return as2d::hear_requests(std::cin, out);
+    if (argument == "--try-widths") return as2d::try_widths(std::cin, out, as2d::open_width_trial);
     if (argument.empty()) return as2d::serve(std::cin, out, false);
     std::ifstream file(argument);
     if (!file) {

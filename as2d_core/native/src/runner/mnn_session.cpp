@@ -65,6 +65,14 @@ std::vector<std::string> engine_backends() {
 #endif
 }
 
+RunWidth open_width_trial(const Request& request) {
+    const Placement& placement = request.placement;
+    bind_cores(placement.target_cores);
+    auto model = std::make_shared<MnnModel>(describe_model(request.target.path),
+                                            settings_of(request, placement.target_threads, placement.backend));
+    return [model](Count width) { model->warm_up({width}); };
+}
+
 MnnSession::~MnnSession() {
     drop_drafter();
 }
@@ -97,9 +105,14 @@ void MnnSession::prepare(const Request& request, StreamRecorder& recorder) {
     const auto stop_if_cancelled = [&] {
         if (recorder.cancelled()) throw CancelledError();
     };
-    load_target(request, recorder);
+    const Loaded target = target_of(request);
+    if (model_ == nullptr || target_key_ != target) drop_target();
+    take_given_widths(request, target);
+    // Before the target is loaded here: two of it at once may be more than a phone's memory holds.
+    const auto widest = exact_widths_.count(widths_key(target)) > 0 ? std::nullopt : widest_elsewhere(request, recorder);
+    if (model_ == nullptr) load_target(target, recorder);
     recorder.set_piece([this](Token token) { return model_->piece(token); });
-    find_widths(request, recorder);
+    find_widths(request, widest, recorder);
     stop_if_cancelled();
     if (drafter_folder_) load_drafter(request, recorder);
     policy_->pad(widest_of(request));  // refuses a request whose widest verification would not be exact here
@@ -112,15 +125,19 @@ void MnnSession::prepare(const Request& request, StreamRecorder& recorder) {
     padded_ = std::make_unique<PaddedTarget>(*model_, *policy_, request.plain_step);
 }
 
-void MnnSession::load_target(const Request& request, Recorder& recorder) {
+MnnSession::Loaded MnnSession::target_of(const Request& request) const {
     const Placement& placement = request.placement;
-    const Loaded key{target_folder_->sha256, settings_of(request, placement.target_threads, placement.backend),
-                     cores_.target};
-    if (model_ != nullptr && target_key_ == key) return;
-    // The threads of a loaded model stay where they were started, so that other cores mean another load.
+    return {target_folder_->sha256, settings_of(request, placement.target_threads, placement.backend), cores_.target};
+}
+
+/// The threads of a loaded model stay where they were started, so that other cores mean another load.
+void MnnSession::drop_target() {
     padded_.reset();
     model_.reset();
     heard_.clear();
+}
+
+void MnnSession::load_target(const Loaded& key, Recorder& recorder) {
     target_cores_ = bind_cores(cores_.target);
     model_ = std::make_unique<MnnModel>(*target_folder_, key.settings);
     target_key_ = key;
@@ -131,7 +148,7 @@ void MnnSession::load_drafter(const Request& request, Recorder& recorder) {
     const Placement& placement = request.placement;
     const std::string backend = placement.drafter_backend.value_or(placement.backend);
     const Loaded key{drafter_folder_->sha256, settings_of(request, placement.drafter_threads, backend), cores_.drafter};
-    if (drafter_ && drafter_->key == key) return;
+    if (drafter_ && drafter_->model != nullptr && drafter_->key == key) return;
     drop_drafter();
     drafter_.emplace();
     drafter_->key = key;
@@ -158,25 +175,40 @@ void MnnSession::drop_drafter() {
     drafter_.reset();
 }
 
-void MnnSession::find_widths(const Request& request, StreamRecorder& recorder) {
-    const std::string key = target_key_.sha256 + " " + std::to_string(target_key_.settings.threads) +
-                            target_key_.settings.precision + target_key_.settings.memory + target_key_.settings.backend;
-    if (!request.target.exact_widths.empty()) {
-        std::vector<Count> given = request.target.exact_widths;
-        std::sort(given.begin(), given.end());
-        exact_widths_[key] = given;
-    }
+std::string MnnSession::widths_key(const Loaded& target) {
+    return target.sha256 + " " + std::to_string(target.settings.threads) + target.settings.precision +
+           target.settings.memory + target.settings.backend;
+}
+
+void MnnSession::take_given_widths(const Request& request, const Loaded& target) {
+    if (request.target.exact_widths.empty()) return;
+    std::vector<Count> given = request.target.exact_widths;
+    std::sort(given.begin(), given.end());
+    exact_widths_[widths_key(target)] = given;
+}
+
+std::optional<Count> MnnSession::widest_elsewhere(const Request& request, StreamRecorder& recorder) {
+    const auto go_on = [&] {
+        if (recorder.cancelled()) throw CancelledError();
+    };
+    const auto patience = request.placement.backend == "cpu" ? load_deadline : compile_deadline;
+    return trials_.widest(request, target_folder_->sha256, patience, marks_of(recorder), go_on);
+}
+
+void MnnSession::find_widths(const Request& request, std::optional<Count> widest, StreamRecorder& recorder) {
+    const std::string key = widths_key(target_key_);
     if (exact_widths_.count(key) == 0) {
         heard_.clear();
-        const auto go_on = [&] {
+        if (!widest) {
+            const auto trying = [mark = marks_of(recorder), &recorder](Count width) {
+                mark(width);
+                recorder.flush();  // a width that takes this process with it has been named before
+            };
+            widest = widest_that_runs(widest_tested, [this](Count width) { model_->warm_up({width}); }, trying);
+        }
+        const SelfTest report = find_exact_widths(*model_, cpu_name(), *widest, [&] {
             if (recorder.cancelled()) throw CancelledError();
-        };
-        const auto trying = [&](Count width) {
-            const std::string name = "self-test of width " + std::to_string(width);
-            recorder.add(Mark{width > 0 ? name : "every width of the self-test has run", recorder.now_ns()});
-            recorder.flush();  // a width that takes this process with it has been named before
-        };
-        const SelfTest report = find_exact_widths(*model_, cpu_name(), go_on, trying);
+        });
         exact_widths_[key] = report.exact_widths;
         recorder.add(report);
     }
@@ -191,8 +223,8 @@ void MnnSession::find_widths(const Request& request, StreamRecorder& recorder) {
 void MnnSession::hear(const Request& request, Recorder& recorder) {
     using Heard = std::optional<MnnModel::Heard>;
     // The instruction's own width is warmed up too, which clears the cache.
-    const auto listen = [&request, &audio = *audio_](MnnModel& model, std::string& heard) -> Heard {
-        const auto width = static_cast<Count>(model.instruction_ids(request.instruction).size());
+    const auto listen = [text = request.instruction, &audio = *audio_](MnnModel& model, std::string& heard) -> Heard {
+        const auto width = static_cast<Count>(model.instruction_ids(text).size());
         if (!model.is_warm(width)) {
             model.warm_up({width});
             heard.clear();
@@ -205,21 +237,23 @@ void MnnSession::hear(const Request& request, Recorder& recorder) {
     };
     std::future<Heard> drafter_heard;
     if (drafter_folder_) {
-        drafter_heard = drafter_->thread->submit([&] { return listen(*drafter_->model, drafter_->heard); });
+        drafter_heard = drafter_->thread->submit([this, listen] { return listen(*drafter_->model, drafter_->heard); });
     }
     const auto record = [&recorder](const char* lane, const Heard& heard) {
         if (!heard) return;
         recorder.add(Span{lane, "encode", heard->encode.start_ns, heard->encode.end_ns});
         recorder.add(Span{lane, "prefill", heard->prefill.start_ns, heard->prefill.end_ns});
     };
-    // The other thread uses what lives here: whatever happens, it is waited for.
+    const auto deadline = drafter_folder_ && drafter_->key.settings.backend != "cpu" ? compile_deadline : load_deadline;
     try {
         record("target", listen(*model_, heard_));
     } catch (...) {
-        if (drafter_heard.valid()) drafter_heard.wait();
+        if (drafter_heard.valid()) drafter_heard.wait_for(deadline);
         throw;
     }
-    if (drafter_heard.valid()) record("drafter", drafter_heard.get());
+    if (!drafter_heard.valid()) return;
+    drafter_->thread->wait(drafter_heard, deadline);
+    record("drafter", drafter_heard.get());
 }
 
 void MnnSession::instruct(const Request& request, Recorder& recorder) {
@@ -268,6 +302,8 @@ void MnnSession::release() {
     operations_.reset();
     source_.reset();
     serial_.reset();
+    // What a run waits for in vain ends it, and this process after it: no thread can be taken away from its work.
+    if (drafter_ && !stuck_) stuck_ = !drafter_->thread->stands_still(drain_deadline);
 }
 
 std::optional<std::string> MnnSession::text_of(const Tokens& tokens) {

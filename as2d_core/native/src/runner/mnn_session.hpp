@@ -13,6 +13,7 @@
 #include "runner/cores.hpp"
 #include "runner/session.hpp"
 #include "runner/threaded_operations.hpp"
+#include "runner/width_trial.hpp"
 
 namespace as2d {
 
@@ -39,6 +40,7 @@ private:
         MnnSettings settings;
         std::vector<Count> asked_cores;
 
+        bool operator!=(const Loaded& other) const { return !(*this == other); }
         bool operator==(const Loaded& other) const {
             return sha256 == other.sha256 && settings == other.settings && asked_cores == other.asked_cores;
         }
@@ -53,10 +55,17 @@ private:
         std::string heard;
     };
 
-    void load_target(const Request& request, Recorder& recorder);
+    Loaded target_of(const Request& request) const;
+    void drop_target();
+    void load_target(const Loaded& key, Recorder& recorder);
     void load_drafter(const Request& request, Recorder& recorder);
     void drop_drafter();
-    void find_widths(const Request& request, StreamRecorder& recorder);
+    /// What exact widths depend on.
+    static std::string widths_key(const Loaded& target);
+    void take_given_widths(const Request& request, const Loaded& target);
+    /// The widest width that runs, found in a process of its own; none where there can be none.
+    std::optional<Count> widest_elsewhere(const Request& request, StreamRecorder& recorder);
+    void find_widths(const Request& request, std::optional<Count> widest, StreamRecorder& recorder);
     void hear(const Request& request, Recorder& recorder);
     /// Prefills the instruction in the target and, where there is one, in the drafter.
     std::pair<Timed, std::optional<Timed>> prefill(const std::string& instruction);
@@ -74,6 +83,7 @@ private:
     std::vector<Count> target_cores_;
     std::string heard_;
     std::map<std::string, std::vector<Count>> exact_widths_;
+    WidthTrials trials_;
     std::optional<WidthPolicy> policy_;
     std::unique_ptr<PaddedTarget> padded_;
 

@@ -241,6 +241,7 @@ std::optional<Script> script_of(const Request& request) {
     }
     if (const auto source = node.find("source")) script.source = source_from(*source);
     if (const auto drafter = node.find("drafter")) script.drafter = model_from(*drafter);
+    if (const auto width = node.find("deadly_width")) script.deadly_width = width->whole();
     if (const auto sensors = node.find("sensors")) script.sensors = sensors_from(*sensors);
     if (const auto after = node.find("cancel_after")) script.cancel_after = after->whole();
     return script;

@@ -25,6 +25,8 @@ struct Script {
     /// The target of an operation, and its usable widths.
     std::optional<ScriptedModel::Script> model;
     std::vector<Count> widths;
+    /// A width that ends the process that tries it; none = widths are not tried.
+    std::optional<Count> deadly_width;
     /// What the device's sensors say; none = those of the real device, and none at all on the virtual clock.
     std::optional<SensorScript> sensors;
     /// The run is cancelled when it has asked this often.

@@ -2,13 +2,15 @@
 
 #include "errors.hpp"
 #include "runner/cores.hpp"
+#include "runner/width_trial.hpp"
 
 namespace as2d {
 
 ScriptedSession::ScriptedSession(Script script)
     : target_(std::move(script.target), script.eos, std::move(script.costs)),
       model_(script.eos, std::move(script.drafter)),
-      widths_(std::move(script.widths)) {
+      widths_(std::move(script.widths)),
+      tries_widths_(script.deadly_width.has_value()) {
     if (script.model) verifier_.emplace(script.eos, std::move(*script.model));
 }
 
@@ -20,7 +22,13 @@ void ScriptedSession::complete(Request& request) {
     set_field(request.document, "placement.drafter_cores", as_json(cores_.drafter));
 }
 
-void ScriptedSession::prepare(const Request& request, StreamRecorder&) {
+void ScriptedSession::prepare(const Request& request, StreamRecorder& recorder) {
+    if (tries_widths_) {
+        const auto go_on = [&] {
+            if (recorder.cancelled()) throw CancelledError();
+        };
+        WidthTrials().widest(request, "scripted", std::chrono::seconds(120), marks_of(recorder), go_on);
+    }
     bind_cores(cores_.target);
     thread_.emplace();
     thread_->call([&] { return bind_cores(cores_.drafter); }, std::chrono::seconds(10));
@@ -52,6 +60,7 @@ void ScriptedSession::release() {
     operations_.reset();
     source_.reset();
     serial_.reset();
+    if (thread_ && !stuck_) stuck_ = !thread_->stands_still(drain_deadline);
 }
 
 }  // namespace as2d

@@ -24,7 +24,7 @@ public:
     OperationParts parts(const Request& request) override;
     void release() override;
     std::optional<std::string> text_of(const Tokens&) override { return std::nullopt; }
-    bool stuck() const override { return false; }
+    bool stuck() const override { return stuck_; }
 
 private:
     TimedTarget target_;
@@ -32,6 +32,9 @@ private:
     /// The target of an operation.
     std::optional<TimedModel> verifier_;
     std::vector<Count> widths_;
+    /// Whether widths are tried, as they are for a model that this device has not seen.
+    bool tries_widths_;
+    bool stuck_ = false;
     CoreChoice cores_;
     std::optional<PacedModel> paced_;
     std::optional<WorkerThread> thread_;

@@ -63,15 +63,19 @@ public:
                 };
                 sensors.emplace(std::move(*script->sensors), elapsed_s, &DeviceClock::now);
             }
-            ScriptedSession session(std::move(*script));
-            return measured(request, session, sensors ? *sensors : sensors_, writer);
+            scripted_ = std::make_unique<ScriptedSession>(std::move(*script));
+            Ending ending = measured(request, *scripted_, sensors ? *sensors : sensors_, writer);
+            if (!scripted_->stuck()) scripted_.reset();
+            return ending;
         } catch (const Error& error) {
             return refuse_run(request, "measured", error.what(), writer);
         }
     }
 
     /// Whether the process must end: a thread of a session answers no more.
-    bool stuck() const { return models_ != nullptr && models_->stuck(); }
+    bool stuck() const {
+        return (models_ != nullptr && models_->stuck()) || (scripted_ != nullptr && scripted_->stuck());
+    }
 
 private:
     Ending run_models(const Request& request, StreamWriter& writer) {
@@ -91,6 +95,8 @@ private:
     std::FILE* out_;
     Sensors sensors_;
     std::unique_ptr<Session> models_;
+    /// The scripted run that is going on, or one whose thread answers no more: it would be waited for without end.
+    std::unique_ptr<Session> scripted_;
 };
 
 }  // namespace
@@ -119,7 +125,10 @@ int serve(std::istream& requests, std::FILE* out, bool whole_batch) {
                 std::fprintf(stderr, "The rest of the batch is not run. %s\n", ending.error.value_or("").c_str());
                 break;
             }
-            if (server.stuck()) break;
+            if (server.stuck()) {
+                std::fprintf(stderr, "The drafter's thread answers no more, so the runner ends; start it again.\n");
+                break;
+            }
         }
     } catch (const OutputLost& error) {
         std::fprintf(stderr, "%s\n", error.what());

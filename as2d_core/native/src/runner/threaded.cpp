@@ -61,6 +61,7 @@ Drain ThreadedSource::stop(Nanoseconds now_ns) {
     running_ = false;
     if (!stands_still) {
         drain.lost = "The drafter did not stop within " + std::to_string(drain_deadline.count()) + " s.";
+        finished_ = {};  // waited for once
     } else if (channel_->failed.load(std::memory_order_acquire)) {
         drain.lost = "The drafter failed: " + channel_->failure;
     } else {

@@ -37,11 +37,25 @@ std::optional<WorkerThread::Task> WorkerThread::next() {
     if (tasks_.empty()) return std::nullopt;
     Task task = std::move(tasks_.front());
     tasks_.pop_front();
+    works_ = true;
     return task;
 }
 
+bool WorkerThread::stands_still(std::chrono::seconds deadline) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, deadline, [this] { return tasks_.empty() && !works_; });
+}
+
 void WorkerThread::run() {
-    while (auto task = next()) (*task)();
+    while (auto task = next()) {
+        (*task)();
+        task.reset();
+        {
+            const std::lock_guard lock(mutex_);
+            works_ = false;
+        }
+        changed_.notify_all();
+    }
 }
 
 }  // namespace as2d

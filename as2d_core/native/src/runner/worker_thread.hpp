@@ -60,6 +60,9 @@ public:
         }
     }
 
+    /// Whether every task has ended, or ends before the deadline. A thread that does not stand still is stuck in one.
+    bool stands_still(std::chrono::seconds deadline);
+
 private:
     using Task = std::function<void()>;
 
@@ -72,6 +75,7 @@ private:
     std::condition_variable changed_;
     std::deque<Task> tasks_;
     bool leaving_ = false;
+    bool works_ = false;
     /// Posted tasks; a thread that spins looks here, without the lock.
     std::atomic<std::size_t> posted_{0};
     std::thread thread_;
