@@ -29,6 +29,8 @@ Point = Mapping[str, Any]
 _READ, _REPAIRED = "notices-read", "store-repaired"
 PRESS_KEPT_S = 10.0
 """A press that the script has not come to by then is forgotten: nothing starts out of the blue."""
+MOST_ALT = 200
+"""Letters of what is read out in place of a figure."""
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~:$&])")
 
 
@@ -133,6 +135,11 @@ def go_to(page: str, **state: object) -> None:
     st.switch_page(page, query_params={name: str(value) for name, value in state.items() if value is not None})
 
 
+def how_to_read(help_: str) -> None:
+    """What a figure shows and where the paper speaks of it, on demand, for one that has no heading of its own."""
+    st.caption("How to read it", help=help_, width="content")
+
+
 def chart(
     figure: go.Figure,
     key: str,
@@ -149,11 +156,13 @@ def chart(
         on_click: gets the point that was clicked on; not together with a figure whose drag selects.
         on_range: gets both ends of the range that was dragged over the x axis.
     """
+    words = said or " ".join(str(note.text) for note in figure.layout.annotations if note.text)
+    alt = re.sub(r"<[^>]*>", " ", words).strip()[:MOST_ALT] or key
     if said:
         signed(figure, theme(), said)
     answers = picture_named(config, safe_name(key))
     if on_click is None and on_range is None:
-        st.plotly_chart(figure, key=key, theme=None, config=answers)
+        st.plotly_chart(figure, key=key, theme=None, config=answers, alt=alt)
         return
 
     def selected() -> None:
@@ -165,4 +174,4 @@ def chart(
             on_click(chosen["points"][0])
 
     mode = tuple(name for name, asked in (("points", on_click), ("box", on_range)) if asked is not None)
-    st.plotly_chart(figure, key=key, theme=None, config=answers, on_select=selected, selection_mode=mode)
+    st.plotly_chart(figure, key=key, theme=None, config=answers, on_select=selected, selection_mode=mode, alt=alt)

@@ -15,6 +15,7 @@ from dashboard.notebook.running import Result, run_cell
 from dashboard.notebook.source import Source
 from dashboard.services.workspace import Workspace
 from dashboard.views import numbers
+from dashboard.views.figure_help import view_help
 from dashboard.views.grids import column_widths, grid_height
 from dashboard.views.theme import CONFIG, PICTURE_CONFIG
 
@@ -70,6 +71,13 @@ def blocks(found: Sequence[Block], key: str, about: Mapping[str, Any] | None = N
                 frame = _grid(block)
                 if about is not None:
                     ui_export.table(frame, f"{key}-{number}", about)
+
+
+def how_to_read(cell: Cell, found: Sequence[Block]) -> None:
+    """Help of the figure that a cell shows."""
+    said = view_help(str(cell.body.get("view"))) if cell.kind == "figure" else ""
+    if said and any(isinstance(block, Drawing) for block in found):
+        ui.how_to_read(said)
 
 
 def _grid(grid: Grid) -> pd.DataFrame:

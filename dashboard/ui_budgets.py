@@ -300,7 +300,7 @@ def window_details(workspace: Workspace, report: BudgetReport, pair: Pair) -> No
     budget = ui_state.whole("cell") or pair.budget
     window = report.corpus.window(name)
     with st.container(border=True):
-        st.subheader(ui.plain(f"{name}, b = {budget}"), anchor=False)
+        st.subheader(ui.plain(f"{name}, b = {budget}"), anchor=False, help=HELP["timeline"])
         path = window_audio(report.corpus, name)
         if path is not None:
             ui_audio.player(path, "cell-recording")

@@ -14,6 +14,7 @@ from dashboard.services.workspace import Workspace
 from dashboard.ui_cache_compare import Comparison
 from dashboard.views import numbers
 from dashboard.views.cost_parts import cost_figure, cost_table
+from dashboard.views.figure_help import HELP
 from dashboard.views.files import cost_frame, outputs_frame
 from dashboard.views.grids import grid_height
 from dashboard.views.heading import badge_html
@@ -211,7 +212,7 @@ def timelines(workspace: Workspace, found: ComparedRuns, said: str) -> None:
     """Runs of one window under each other from the same zero."""
     if len({work(row) for row in found.rows}) != 1 or not 1 < len(found.rows) <= MOST_TIMELINES:
         return
-    st.subheader("Timelines from the same zero", anchor=False)
+    st.subheader("Timelines from the same zero", anchor=False, help=HELP["methods"])
     with ui.guarded():
         rows = [get_run(workspace, row["run_id"]) for row in found.rows]
         records = [ui_cache.stored_record(workspace, row) for row in rows]

@@ -34,6 +34,7 @@ from dashboard.views.device_cards import (
     run_text,
     wait_text,
 )
+from dashboard.views.figure_help import HELP
 from dashboard.views.heading import badge_html
 from dashboard.views.numbers import badge
 from dashboard.views.progress import progress_info
@@ -218,6 +219,7 @@ def _savings(workspace: Workspace, profile_id: str) -> None:
             ui.sentence(f"Width {profile.failed_width} failed: {profile.failed_reason}")
         figure = width_savings_figure(width_savings_info(profile), ui.theme())
         ui.chart(figure, f"savings-{profile_id}", said=profile_label(profile), config=PICTURE_CONFIG)
+        ui.how_to_read(HELP["savings"])
 
 
 def _calibrating(calibration: Calibration) -> None:

@@ -10,6 +10,7 @@ from dashboard import ui, ui_export, ui_state
 from dashboard.services.references import request_reference_tps
 from dashboard.services.runs import RunFilter, list_runs
 from dashboard.services.workspace import Workspace
+from dashboard.views.figure_help import HELP
 from dashboard.views.heading import badge_html, badges, heading_info, heading_text
 from dashboard.views.live import live_figure, live_figures_html, live_info, live_text_html
 from dashboard.views.live_lanes import live_lanes_svg
@@ -103,6 +104,7 @@ def _run(workspace: Workspace, job: Job, run: LiveRun) -> None:
     if run.ended and job.finished:
         said = heading_text(heading_info(info.timeline))
         ui.chart(live_figure(info, theme), f"live-{job.id}", said=said, config=PICTURE_CONFIG)
+        ui.how_to_read(HELP["live"])
     elif lanes := live_lanes_svg(info.timeline, theme):
         st.image(lanes, width="stretch")
 
@@ -120,7 +122,7 @@ def _results(workspace: Workspace, job: Job) -> None:
     records = [record for run in job.runs if (record := run.record()) is not None]
     decoded = [record for record in records if record.request.method in METHODS and not record.request.warm_up]
     if 1 < len(decoded) <= MOST_COMPARED:
-        st.subheader("Side by side", anchor=False)
+        st.subheader("Side by side", anchor=False, help=HELP["methods"])
         stored = list_runs(workspace, RunFilter(run_ids=tuple(record.run_id for record in decoded)), limit=None)
         info = methods_info(decoded, {row.run_id: row.matches_target_only for row in stored})
         said = f"runs {', '.join(record.run_id for record in decoded)}"

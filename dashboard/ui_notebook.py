@@ -153,8 +153,9 @@ def cell(workspace: Workspace, notebook: Notebook, item: Cell, number: int) -> N
         ui_notebook_cells.widget(item, set_value)
     else:
         found = ui_blocks.result(workspace, notebook, item, again=again)
-        asked = {"notebook": notebook.title, "sql": item.body.get("sql"), "parameters": dict(notebook.parameters)}
-        ui_blocks.blocks(found.blocks, f"cell-{item.id}", asked if item.kind == "query" else None)
+        asked = {"notebook": notebook.title, **item.body, "parameters": dict(notebook.parameters)}
+        ui_blocks.blocks(found.blocks, f"cell-{item.id}", asked)
+        ui_blocks.how_to_read(item, found.blocks)
 
 
 def add_buttons(workspace: Workspace, notebook: Notebook) -> None:

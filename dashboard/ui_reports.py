@@ -120,7 +120,8 @@ def preview(workspace: Workspace, notebook: Notebook) -> None:
     for number, cell in enumerate(notebook.cells):
         # Ids are new at every run of the page: what a cell shows is known by its place.
         found = ui_blocks.result(workspace, notebook, cell, place=f"report-{number}")
-        ui_blocks.blocks(found.blocks, f"report-{number}")
+        ui_blocks.blocks(found.blocks, f"report-{number}", {"report": notebook.title, **cell.body})
+        ui_blocks.how_to_read(cell, found.blocks)
 
 
 def take_in(workspace: Workspace) -> None:

@@ -16,6 +16,7 @@ from dashboard.services.runs import RunFilter, RunRow
 from dashboard.services.workspace import Workspace
 from dashboard.views import numbers
 from dashboard.views.comparison_table import comparison_table
+from dashboard.views.figure_help import HELP
 from dashboard.views.grids import column_width, grid_height
 from dashboard.views.heading import badge_html
 from dashboard.views.methods_compare import methods_figure, methods_info
@@ -253,7 +254,7 @@ def compare(workspace: Workspace, chosen: Sequence[RunRow]) -> None:
     """The runs that are ticked against each other."""
     if len(chosen) < 2:
         return
-    st.subheader("Compared", anchor=False)
+    st.subheader("Compared", anchor=False, help=HELP["comparison"])
     kinds = sorted({*(row.label for row in chosen), *(["emulated"] if any(row.emulated for row in chosen) else [])})
     st.html("".join(badge_html(numbers.badge(kind), ui.theme()) for kind in kinds))
     info = comparison_info([_mapping(row) for row in chosen])
@@ -277,6 +278,7 @@ def compare(workspace: Workspace, chosen: Sequence[RunRow]) -> None:
                 methods_info(records, {row.run_id: row.matches_target_only for row in chosen}), ui.theme()
             )
             ui.chart(figure, "compared-timelines", said=said, config=PICTURE_CONFIG)
+            ui.how_to_read(HELP["methods"])
             ui_notebook.send_button(workspace, "methods", "methods", runs=ids)
 
 

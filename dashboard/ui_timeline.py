@@ -193,6 +193,7 @@ def zoom_buttons(info: TimelineInfo) -> None:
             st.button(
                 name, icon=icon, shortcut=key, on_click=show_window, args=(target,), disabled=off, key=f"zoom-{name}"
             )
+        ui.how_to_read(HELP["timeline"])
 
 
 def part(info: TimelineInfo) -> PartInfo | None:

@@ -320,7 +320,7 @@ def details(shown: Shown, part: WindowSet, setting: str) -> None:
     whole, item = shown.windows, shown.windows.named(setting)
     with st.container(border=True):
         left, right = st.columns([5, 4], vertical_alignment="center")
-        left.subheader(ui.plain(name), anchor=False)
+        left.subheader(ui.plain(name), anchor=False, help=HELP["timeline"])
         with right.container(horizontal=True, horizontal_alignment="right"):
             _steps(part, part.named(setting), name)
             st.button("Close", icon=":material/close:", on_click=ui_state.put, kwargs={"window": None})

@@ -28,7 +28,7 @@ with ui.guarded():
     ui_compare.costs(compared, about)
     ui_compare.send_button(workspace, found, "cost parts", "cost parts", by=ui_compare.pooled())
 
-    st.subheader("In what they differ", anchor=False)
+    st.subheader("In what they differ", anchor=False, help=HELP["differences"])
     ui_compare.settings(compared, about)
     ui_compare.send_button(workspace, found, "differences", "differences", by=ui_compare.pooled())
 

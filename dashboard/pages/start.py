@@ -1,6 +1,7 @@
 import streamlit as st
 
 from dashboard import ui, ui_start
+from dashboard.views.figure_help import HELP
 from dashboard.views.heading import heading_html, heading_info, heading_text
 from dashboard.views.timeline import timeline_figure
 
@@ -8,7 +9,7 @@ workspace = ui.open_page("start", "As²d", ui_start.WHAT_THIS_IS)
 ui_start.run_button(workspace)
 
 shown = ui_start.picture(workspace)
-st.subheader(shown.title, anchor=False)
+st.subheader(shown.title, anchor=False, help=HELP["timeline"])
 heading = heading_info(shown.run.timeline, shown.target_only_tps)
 st.html(heading_html(heading, ui.theme()))
 ui.chart(timeline_figure(shown.run.timeline, ui.theme(), max_bars=800), "start-timeline", said=heading_text(heading))

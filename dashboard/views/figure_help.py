@@ -1,6 +1,29 @@
 """What does a figure show, and where does the paper speak of it? One sentence or two for each."""
 
 HELP = {
+    "timeline": (
+        "One bar a round of the target: pale = a step alone, green = accepted, orange with crosses = corrected; the "
+        "coloured height is accepted over proposed. Below, the candidates that were ready at each boundary (line: "
+        "budget b) and the drafter's batches, with an arrow to the first round that used each. Rounds that would be "
+        "too narrow are merged. Click a bar to open it; wheel and drag zoom. Paper: Figures 4 and 6, Section 4.2."
+    ),
+    "live": (
+        "What both models did from the first decoding boundary until both rested: rounds of the target, candidates "
+        "ready, batches of the drafter. In the text, green underlined = accepted, orange = corrected, plain = decoded "
+        "alone. Paper: Sections 4.1 and 4.2, Figure 4."
+    ),
+    "methods": (
+        "Runs of the same recording under each other from the same zero: the target's rounds above, the drafter's "
+        "work below. A shorter row is faster; white is where the target waited. Paper: Figure 6 and Section 5.3."
+    ),
+    "comparison": (
+        "One bar a method: all tokens over all time of its runs on a device; each dot is one run. Failed runs are "
+        "counted beside the bar and keep their row. Paper: Section 5.1 (the metric) and Section 5.2."
+    ),
+    "differences": (
+        "Settings, devices and versions in which the runs differ; what is the same is left out unless asked for, so "
+        "that a difference in speed can be laid to something. Paper: Section 5.1 (what was held fixed)."
+    ),
     "waveform": (
         "Loudness of the recording over its seconds: the least and the greatest sample of each stretch, all channels "
         "mixed to one as the models hear them. One request hears at most 30 s: of a longer recording the rest is "
@@ -42,7 +65,8 @@ HELP = {
     ),
     "over_time": (
         "Every finished run by its date, and the pooled TPS of each day as a line. The newest day is held against the "
-        "days before on the windows that both have, so that other recordings are not taken for another speed."
+        "days before on the windows that both have, so that other recordings are not taken for another speed. "
+        "Paper: Section 5.2 (pooled TPS)."
     ),
     "aligned": (
         "Two runs of the same recording under each other. By time: who had more tokens at each moment. By token: who "
@@ -96,11 +120,13 @@ HELP = {
     ),
     "pair": (
         "Each cost of the second profile over that of the first, width by width. Bars are one standard deviation of "
-        "the ratio, from the calls of both. Hollow: one of the two was neither measured nor published."
+        "the ratio, from the calls of both. Hollow: one of the two was neither measured nor published. Paper: "
+        "Section 4.3 and Appendix B.2."
     ),
     "drift": (
         "The same device and models at different dates, each cost relative to the first time. Bars are one standard "
-        "deviation of single calls. Every measurement that a newer one replaced is kept for this."
+        "deviation of single calls. Every measurement that a newer one replaced is kept for this. Paper: Appendix "
+        "D.2 (calibration)."
     ),
     "published overview": (
         "One mark for each cell of the paper's tables: how far our figure is off, in percent of the printed one. "
@@ -112,11 +138,12 @@ HELP = {
     ),
     "ledger": (
         "Each mark is a figure that follows from other printed figures: how far the recomputed one is off, in halves "
-        "of its last printed digit. Outside the band it still agrees when the rounding of its inputs allows it."
+        "of its last printed digit. Outside the band it still agrees when the rounding of its inputs allows it. "
+        "Paper: all tables of Section 5 and Appendix D."
     ),
     "deviations": (
         "Each mark is a cell: how far ours is off, in percent of the printed figure. The band is 5 %. Hover for the "
-        "cell and why it differs."
+        "cell and why it differs. Paper: the table that is shown."
     ),
     "power": (
         "Power counters of a Perfetto trace that was taken in on the Reports page, on the clock of the run. Battery: "
@@ -129,3 +156,18 @@ HELP = {
         "temperature, frequency and a verdict on drift. Paper: Section 5.4, Appendices D.6.1 and D.6.2."
     ),
 }
+
+_OF_VIEWS = {
+    "cost parts": "cost_parts",
+    "windows": "window_gain",
+    "stored windows": "window_gain",
+    "profile": "costs",
+    "profile widths": "widths",
+    "profile pair": "pair",
+    "published table": "deviations",
+}
+
+
+def view_help(view: str) -> str:
+    """The same for what a figure cell of a notebook shows; empty for words and tables that say what they are."""
+    return HELP.get(_OF_VIEWS.get(view, view), "")
