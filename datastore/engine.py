@@ -131,8 +131,8 @@ class Engine:
         try:
             return future.result(timeout_s)
         except TimeoutError:
-            if future.done():
-                raise
+            if future.done():  # in this very moment
+                return future.result()
             if future.cancel():
                 raise StoreBusyError(
                     f"Other writes kept the store busy for {timeout_s:g} s; nothing was changed, try again."

@@ -116,16 +116,17 @@ class LocalDevice:
         while True:
             if cancel.is_set():
                 stopper.step()
-            self._check_deadlines(started, heard)
             try:
                 line = process.next_line(TICK_S)
-            except queue.Empty:
+            except queue.Empty:  # only now: when it is us who were frozen, what it said meanwhile is there
+                self._check_deadlines(started, heard)
                 continue
             if line is None:
                 raise self._lost(process)
             heard = time.monotonic()
             if take(line):
                 return
+            self._check_deadlines(started, heard)
 
     def _check_deadlines(self, started: float, heard: float) -> None:
         now = time.monotonic()

@@ -20,7 +20,8 @@ from as2d_core.runner.exit_reason import exit_reason
 from device_bridge.errors import RunnerStartError
 
 KEPT_STDERR_LINES = 40
-EXIT_WAIT_S = 2.0
+EXIT_WAIT_S = 10.0
+"""Longest time that a process which has closed its pipes, or was killed, is waited for."""
 
 
 class RunnerProcess:

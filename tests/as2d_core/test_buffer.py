@@ -99,7 +99,7 @@ def test_readers_beside_a_producer_never_see_a_token_lost_moved_or_changed():
         buffer.publish(Publication("source", offset, tokens, tuple(0.1 if t % 3 == 0 else 0.9 for t in tokens), 0))
     done.set()
     for thread in threads:
-        thread.join(30)
+        thread.join(120)
         assert not thread.is_alive()
     assert wrong == []
     assert buffer.snapshot() == tuple(range(total))

@@ -3,7 +3,7 @@
 import pytest
 from live_dashboard import BROWSER_ARGUMENTS, LiveDashboard, find_browser, screenshot
 
-PATIENCE_MS = 60_000
+PATIENCE_MS = 120_000
 VIEWPORT = {"width": 1280, "height": 800}
 _FAILED = pytest.StashKey[bool]()
 

@@ -7,7 +7,7 @@ from live_dashboard import exceptions, open_page, settle
 
 pytestmark = [pytest.mark.browser, pytest.mark.models]
 
-FIRST_RUN_MS = 90_000
+FIRST_RUN_MS = 180_000
 """Two runs and, before them, the self-test of the widths, on a slow machine."""
 CHART = '[data-testid="stPlotlyChart"] .js-plotly-plot'
 POINT_OF_MARK = """([chart, name, wanted]) => {

@@ -13,7 +13,7 @@ from device_bridge.devices import Limits
 from device_bridge.local import LocalDevice
 
 FAKE = [sys.executable, str(Path(__file__).parents[1] / "device_bridge" / "fake_runner.py")]
-LIMITS = Limits(silence_s=20.0, request_s=40.0, cancel_s=1.0, terminate_s=1.0)
+LIMITS = Limits(silence_s=120.0, request_s=600.0, cancel_s=60.0, terminate_s=60.0)
 
 
 @pytest.fixture

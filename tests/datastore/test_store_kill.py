@@ -33,17 +33,15 @@ def deaths(kind, folder, count, logs, deadline_s=120):
 def die_at_random(tmp_path, count, deadline_s=120):
     logs = [sample_runs.write_run(tmp_path, f"run-{i}", sample_runs.events(range(40 + i))) for i in range(40)]
     records = {f"run-{i}": read_run(log) for i, log in enumerate(logs)}
-    killed = 0
     for data, acknowledged, alive in deaths("random", tmp_path, count, logs, deadline_s):
-        killed += not alive
+        assert not alive
         with open_store(data) as store:
             assert set(acknowledged) <= {row.run_id for row in list_runs(store, limit=None)}
             for run_id in acknowledged:
                 assert load_record(store, run_id) == records[run_id]
-            ingest_run(store, logs[len(acknowledged)])
+            ingest_run(store, logs[min(len(acknowledged), len(logs) - 1)])
             assert verify(store).problems == ()
         assert list(Path(data).rglob("*.part")) == []
-    assert killed > count // 2
 
 
 def test_a_process_killed_while_runs_come_in_loses_none_it_acknowledged(tmp_path):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from patience import PATIENCE_S, wait_for
 
 from datastore.errors import (
     QueryError,
@@ -119,7 +120,7 @@ def test_many_threads_that_open_at_once_get_one_store(folder):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(PATIENCE_S)
     assert errors == []
     assert len({id(store._engine) for store in opened}) == 1
     for store in opened[:-1]:
@@ -239,6 +240,16 @@ def test_a_write_that_gets_no_turn_changes_nothing(store):
     assert store.read("SELECT count(*) FROM tags") == [(0,)]
 
 
+def given_up_once_begun(store, job):
+    """Give up a write that does not end; says what is told. One that a busy machine did not begin is tried again."""
+    for patience_s in (0.2, 5.0, 60.0):
+        with pytest.raises(StoreBusyError) as told:
+            store.write(job, timeout_s=patience_s)
+        if told.value.begun:
+            return str(told.value)
+    raise AssertionError("it was never begun")
+
+
 def test_a_write_that_outlives_its_callers_patience_is_still_done(store):
     hold = threading.Event()
 
@@ -246,19 +257,21 @@ def test_a_write_that_outlives_its_callers_patience_is_still_done(store):
         hold.wait(120)
         cursor.execute("INSERT INTO tags VALUES ('x', 'y')")
 
-    with pytest.raises(StoreBusyError, match="goes on") as told:
-        store.write(slow, timeout_s=0.5)
-    assert told.value.begun
+    assert "goes on" in given_up_once_begun(store, slow)
     hold.set()
     assert store.write(lambda cursor: cursor.execute("SELECT count(*) FROM tags").fetchall()) == [(1,)]
 
 
 def test_closing_finishes_writes_that_were_accepted(folder):
-    store = open_store(folder)
-    with pytest.raises(StoreBusyError):
-        store.write(
-            lambda cursor: (time.sleep(0.3), cursor.execute("INSERT INTO tags VALUES ('x', 'y')")), timeout_s=0.05
-        )
+    store, closing = open_store(folder), threading.Event()
+
+    def slow(cursor):
+        closing.wait(120)
+        time.sleep(0.2)
+        cursor.execute("INSERT INTO tags VALUES ('x', 'y')")
+
+    given_up_once_begun(store, slow)
+    closing.set()
     store.close()
     with open_store(folder) as again:
         assert again.read("SELECT * FROM tags") == [("x", "y")]
@@ -276,7 +289,7 @@ def test_closing_interrupts_a_question_that_is_still_running(folder):
 
     thread = threading.Thread(target=ask, daemon=True)
     thread.start()
-    time.sleep(0.3)
+    wait_for(lambda: store._engine._calls)
     store.close()
     thread.join(60)
     assert len(told) == 1

@@ -5,6 +5,7 @@ import sys
 import threading
 
 import pytest
+from patience import PATIENCE_S
 
 from datastore.errors import StoreBusyError
 from datastore.lock import turn
@@ -27,7 +28,7 @@ def test_another_process_is_waited_for_until_the_deadline(tmp_path):
         with pytest.raises(StoreBusyError, match=r"small\.json was being changed by others"), turn(path, 0.1):
             pass
         child.kill()
-        with turn(path, 10):  # a killed holder leaves nothing behind
+        with turn(path, PATIENCE_S):  # a killed holder leaves nothing behind
             pass
     finally:
         child.communicate()
@@ -46,5 +47,5 @@ def test_another_thread_is_waited_for_until_the_deadline(tmp_path):
     with turn(path):
         thread = threading.Thread(target=other)
         thread.start()
-        thread.join(10)
+        thread.join(PATIENCE_S)
     assert len(refused) == 1

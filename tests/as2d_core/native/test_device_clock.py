@@ -16,7 +16,7 @@ from as2d_core.runner.placement import choose
 from as2d_core.validation import check_record
 
 EOS = 2
-DEADLINE_S = 120
+DEADLINE_S = 200
 
 
 def request_line(method="as2d", tokens=(5, 6, 7, 8, 5, 6, 9), said=None, target_ms=2.0, draft_ms=0.5, **fields):
@@ -252,19 +252,31 @@ def with_sensors(line, readings, gates=None):
     return json.dumps({**body, "gates": gates})
 
 
+def early_enough(attempt, good):
+    """What happens when something changes after some time. A busy machine may not have begun by then: once more."""
+    for seconds in (0.1, 1.0, 10.0):
+        record = attempt(seconds)
+        if good(record):
+            break
+    return record
+
+
 def test_a_request_waits_for_its_gates_and_what_they_saw_is_recorded(native_runner):
-    readings = [
-        {"from_s": 0, "online_mask": 0b0111, "battery_temperature_c": 31.0, "charging": True, "plugged": True},
-        {"from_s": 0.1, "online_mask": 0b1111, "thermal_status": 1, "ceiling_mhz": [1800.0, None]},
-    ]
-    line = with_sensors(request_line("target-only"), readings, {"rest_s": 0, "check_gap_s": 0, "checks": 1})
-    (record,) = records(native_runner.run([line]))
+    def waited(change_s):
+        readings = [
+            {"from_s": 0, "online_mask": 0b0111, "battery_temperature_c": 31.0, "charging": True, "plugged": True},
+            {"from_s": change_s, "online_mask": 0b1111, "thermal_status": 1, "ceiling_mhz": [1800.0, None]},
+        ]
+        line = with_sensors(request_line("target-only"), readings, {"rest_s": 0, "check_gap_s": 0, "checks": 1})
+        (record,) = records(native_runner.run([line]))
+        return record
+
+    record = early_enough(waited, lambda record: len(record.conditions) > 1)
     assert (record.status, check_record(record)) == ("eos", [])
-    assert [(look.passed, look.missing) for look in record.conditions] == [
-        (False, ("core 3 is off-line",)),
-        (True, ()),
-    ]
-    first, second = record.conditions
+    *waiting, second = record.conditions
+    assert {(look.passed, look.missing) for look in waiting} == {(False, ("core 3 is off-line",))}
+    assert (second.passed, second.missing) == (True, ())
+    first = waiting[0]
     assert (first.online_mask, first.battery_temperature_c, first.charging, first.plugged) == (7, 31.0, True, True)
     assert (second.ceiling_mhz, second.thermal_status, second.battery_temperature_c) == ((1800.0, None), 1, None)
     assert second.time_ns < record.marks["request"].time_ns
@@ -279,11 +291,15 @@ def test_conditions_that_do_not_come_about_fail_the_run_with_what_was_missing(na
 
 
 def test_a_core_that_goes_off_line_fails_the_run_and_ends_its_batch(native_runner, tmp_path):
-    readings = [{"from_s": 0, "online_mask": 0b1111}, {"from_s": 0.3, "online_mask": 0b1101}]
-    long = with_sensors(request_line("target-only", [5] * 3000, max_tokens=4000, run_id="long"), readings)
-    batch = tmp_path / "requests"
-    batch.write_text(f"{long}\n{request_line()}\n", encoding="utf-8")
-    (record,) = records(native_runner.run([], batch))
+    def stopped(loss_s):
+        readings = [{"from_s": 0, "online_mask": 0b1111}, {"from_s": loss_s, "online_mask": 0b1101}]
+        long = request_line("target-only", [5] * 3000, target_ms=20.0, max_tokens=4000, run_id="long")
+        batch = tmp_path / "requests"
+        batch.write_text(f"{with_sensors(long, readings)}\n{request_line()}\n", encoding="utf-8")
+        (record,) = records(native_runner.run([], batch))
+        return record
+
+    record = early_enough(stopped, lambda record: record.rounds)
     assert (record.status, check_record(record)) == ("failed", [])
     assert record.rounds
     assert record.end.error.startswith("Core 1 went off-line during the run")

@@ -35,8 +35,9 @@ struct TokensOf {
 }  // namespace
 
 StreamRecorder::StreamRecorder(StreamWriter& writer, Cancelled cancelled, const Sensors* sensors)
-    : writer_(writer), cancelled_(std::move(cancelled)), sensors_(sensors), thread_([this] { run(); }) {
+    : writer_(writer), cancelled_(std::move(cancelled)), sensors_(sensors) {
     events_.reserve(4096);
+    thread_ = std::thread([this] { run(); });  // last: it takes the events away as soon as it runs
 }
 
 StreamRecorder::~StreamRecorder() {
