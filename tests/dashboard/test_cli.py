@@ -1,9 +1,9 @@
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -16,8 +16,9 @@ PROGRAM = f"""
 import sys
 from dashboard.cli import main
 from dashboard.services.workspace import open_workspace
+from device_bridge.devices import Limits
 from device_bridge.local import LocalDevice
-open_workspace(devices=[LocalDevice(command=[sys.executable, {FAKE!r}])])
+open_workspace(devices=[LocalDevice(command=[sys.executable, {FAKE!r}], limits=Limits(cancel_s=60.0))])
 sys.exit(main())
 """
 TIME_PARTS = ("T_ms", "D_ms", "V_ms", "O_ms", "H_ms")
@@ -166,9 +167,8 @@ def test_an_interrupt_cancels_the_run_and_keeps_it(data_folder, tmp_path):
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, env=environment, text=True, **pipes) as program:
         try:
-            while "Decoding" not in (line := program.stderr.readline()):
+            while not re.search(r"Decoding, ([2-9]|\d\d+) tokens", line := program.stderr.readline()):
                 assert line
-            time.sleep(0.1)
             program.send_signal(signal.SIGINT)
             out, _ = program.communicate(timeout=120)
         finally:
