@@ -50,6 +50,7 @@ void check_backend(const std::string& backend) {
     bool there = false;
     if (backend == "opencl") {
         MNN::ScheduleConfig config;
+        config.numThread = 1;  // more would start MNN's pool of threads
         const std::shared_ptr<MNN::Express::Executor::RuntimeManager> manager(
             MNN::Express::Executor::RuntimeManager::createRuntimeManager(config),
             MNN::Express::Executor::RuntimeManager::destroy);

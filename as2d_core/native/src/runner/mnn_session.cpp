@@ -106,10 +106,11 @@ void MnnSession::prepare(const Request& request, StreamRecorder& recorder) {
         if (recorder.cancelled()) throw CancelledError();
     };
     const Loaded target = target_of(request);
-    if (model_ == nullptr || target_key_ != target) drop_target();
+    make_room(request, target);
     take_given_widths(request, target);
     // Before the target is loaded here: two of it at once may be more than a phone's memory holds.
-    const auto widest = exact_widths_.count(widths_key(target)) > 0 ? std::nullopt : widest_elsewhere(request, recorder);
+    std::optional<Count> widest;
+    if (exact_widths_.count(widths_key(target)) == 0) widest = widest_elsewhere(request, recorder);
     if (model_ == nullptr) load_target(target, recorder);
     recorder.set_piece([this](Token token) { return model_->piece(token); });
     find_widths(request, widest, recorder);
@@ -130,6 +131,34 @@ MnnSession::Loaded MnnSession::target_of(const Request& request) const {
     return {target_folder_->sha256, settings_of(request, placement.target_threads, placement.backend), cores_.target};
 }
 
+MnnSession::Loaded MnnSession::drafter_of(const Request& request) const {
+    const Placement& placement = request.placement;
+    const std::string backend = placement.drafter_backend.value_or(placement.backend);
+    return {drafter_folder_->sha256, settings_of(request, placement.drafter_threads, backend), cores_.drafter};
+}
+
+void MnnSession::make_room(const Request& request, const Loaded& target) {
+    PoolShape pool;
+    const auto add = [&pool](const Loaded& model) {
+        if (model.settings.backend != "cpu" || model.settings.threads < 2) return;
+        if (pool.threads > 1) {
+            throw RequestError(
+                "MNN has one pool of threads in a process, so only one of the two models can have several threads on "
+                "the CPU; give the other one 1, or use the Python runner.");
+        }
+        pool = {model.settings.threads, model.asked_cores};
+    };
+    add(target);
+    if (drafter_folder_) add(drafter_of(request));
+    if (pool.threads > 1 && pool != pool_) {
+        drop_target();
+        drop_drafter();
+        make_thread_pool(pool);
+        pool_ = pool;
+    }
+    if (model_ == nullptr || target_key_ != target) drop_target();
+}
+
 /// The threads of a loaded model stay where they were started, so that other cores mean another load.
 void MnnSession::drop_target() {
     padded_.reset();
@@ -145,9 +174,7 @@ void MnnSession::load_target(const Loaded& key, Recorder& recorder) {
 }
 
 void MnnSession::load_drafter(const Request& request, Recorder& recorder) {
-    const Placement& placement = request.placement;
-    const std::string backend = placement.drafter_backend.value_or(placement.backend);
-    const Loaded key{drafter_folder_->sha256, settings_of(request, placement.drafter_threads, backend), cores_.drafter};
+    const Loaded key = drafter_of(request);
     if (drafter_ && drafter_->model != nullptr && drafter_->key == key) return;
     drop_drafter();
     drafter_.emplace();
@@ -162,7 +189,7 @@ void MnnSession::load_drafter(const Request& request, Recorder& recorder) {
             for (Count width = 1; width <= widest_refresh; ++width) widths.push_back(width);
             drafter_->model->warm_up(widths);
         },
-        backend == "cpu" ? load_deadline : compile_deadline);
+        key.settings.backend == "cpu" ? load_deadline : compile_deadline);
     recorder.add(Span{"drafter", "load", drafter_->model->loaded().start_ns, drafter_->model->loaded().end_ns});
 }
 

@@ -8,6 +8,7 @@
 
 #include "audio/audio.hpp"
 #include "engines/mnn_model.hpp"
+#include "engines/mnn_pool.hpp"
 #include "engines/padded_target.hpp"
 #include "engines/timed.hpp"
 #include "runner/cores.hpp"
@@ -56,6 +57,9 @@ private:
     };
 
     Loaded target_of(const Request& request) const;
+    Loaded drafter_of(const Request& request) const;
+    /// Lets go what another placement would change: models, and MNN's pool of threads.
+    void make_room(const Request& request, const Loaded& target);
     void drop_target();
     void load_target(const Loaded& key, Recorder& recorder);
     void load_drafter(const Request& request, Recorder& recorder);
@@ -78,6 +82,7 @@ private:
     std::optional<Audio> audio_;
     CoreChoice cores_;
 
+    PoolShape pool_;
     std::unique_ptr<MnnModel> model_;
     Loaded target_key_;
     std::vector<Count> target_cores_;

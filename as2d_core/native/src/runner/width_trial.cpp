@@ -124,8 +124,9 @@ int try_widths(std::istream& in, std::FILE* out, const std::function<RunWidth(co
     try {
         const json::Value task = json::parse(line);
         const auto* body = task.get<json::Object>();
-        if (body == nullptr || body->find("request") == nullptr) throw FormatError("A trial of widths needs a request.");
-        const Request request = request_from_json(*body->find("request"));
+        const json::Value* asked = body == nullptr ? nullptr : body->find("request");
+        if (asked == nullptr) throw FormatError("A trial of widths needs a request.");
+        const Request request = request_from_json(*asked);
         const auto script = script_of(request);
         const RunWidth run = !script ? open(request) : [&script](Count width) {
             if (script->deadly_width && width >= *script->deadly_width) std::raise(SIGKILL);
