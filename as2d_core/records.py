@@ -32,6 +32,8 @@ SPAN_KINDS = (
     "drain",
 )
 MARKS = ("request", "decode_start", "eos", "drained")
+STOPS_BATCH = "stops_batch"
+"""Set in the ``extra`` of an end line after which no further run of its batch may be measured."""
 STATUSES = ("eos", "capped", "cancelled", "failed")
 
 

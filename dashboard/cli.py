@@ -18,39 +18,39 @@ from typing import NoReturn
 from as2d_core import __version__
 from as2d_core.errors import As2dError
 from dashboard.cli_output import Answer, plain, visible
-from dashboard.services.workspace import close_workspace
+from dashboard.services.folders import user_folders
+from dashboard.services.opened import OPENED
 
-COMMANDS = (
-    "run",
-    "sweep",
-    "runs",  # and show
-    "report",  # and import
-    "windows",
-    "validate",
-    "budgets",
-    "oracle",
-    "replay",
-    "select",
-    "headroom",
-    "calibrate",
-    "collect",
-    "devices",
-    "profile",
-    "published",
-    "store",
-    "models",
-    "password",
-    "phone",
-    "bundle",
-    "native",
-)
-"""``cli_NAME`` holds each of them; loading all of them takes longer than most commands take."""
+COMMANDS = {
+    "run": "run one method on one recording",
+    "sweep": "measure along a recording, or for a long time",
+    "runs": "list runs",
+    "show": "show one run",
+    "report": "write a report as one HTML file, or with its runs as a bundle",
+    "import": "take in runs of somebody else",
+    "windows": "list the bundled recordings",
+    "validate": "check a run",
+    "budgets": "compare budgets by replay",
+    "oracle": "compare a choice with the best choice for every window in hindsight",
+    "replay": "replay every method, or hold replay against native runs",
+    "select": "choose what to deploy, freeze the choice, then judge it",
+    "headroom": "say what would make a device faster, and what would not",
+    "calibrate": "measure what every operation costs on this computer",
+    "collect": "collect trajectories of many windows, for replay",
+    "devices": "this computer and the connected phones, with their facts and whether they are ready",
+    "profile": "cost profiles: list, show, compare, import, export, delete",
+    "published": "check the paper's figures, and compare its tables with replays",
+    "store": "where runs are kept: path, verify, rebuild, bin",
+    "models": "models that can be chosen: list, add, check, default, remove",
+    "password": "set the dashboard's password",
+    "phone": "a phone over adb: setup, doctor, profile, run, sessions, virtual",
+    "bundle": "the self-contained Python that runs on phones: build",
+    "native": "the runner in C++: build, check",
+}
+"""What every command is for; only the module of the command that is asked for is loaded."""
 
-ELSEWHERE = {"show": "runs", "import": "report"}
-"""Commands that another command's module holds."""
-
-MODULES = {"native": "native_build"}
-"""Modules that are not named as their command is."""
+MODULES = {"show": "runs", "import": "report", "native": "native_build"}
+"""Commands whose module ``cli_NAME`` has another name: that of their sister, or of what is done first."""
 
 FAILED, NOT_UNDERSTOOD, CRASHED, INTERRUPTED = 1, 2, 70, 130
 
@@ -95,8 +95,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return answer.code
 
 
-def build_parser(given: Sequence[str] = ()) -> argparse.ArgumentParser:
-    """The whole command line, or what of it is needed to understand ``given``."""
+def build_parser(given: Sequence[str] | None = None) -> argparse.ArgumentParser:
+    """The whole command line, or what of it is needed to understand ``given``.
+
+    That is the command that is named first, or the names of all of them where none is: for help, and for what is
+    misspelt.
+    """
     parser = _Parser(
         prog="as2d",
         description="Run, watch and compare asynchronous speculative decoding of audio language models.",
@@ -106,18 +110,14 @@ def build_parser(given: Sequence[str] = ()) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"as2d {__version__}")
     parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND", parser_class=_Parser)
-    for name in _needed(given):
-        import_module(f"dashboard.cli_{MODULES.get(name, name)}").register(commands)
+    name = next((word for word in given or () if word != "--json"), "")
+    if given is None or name in COMMANDS:
+        for module in dict.fromkeys(MODULES.get(name, name) for name in (COMMANDS if given is None else (name,))):
+            import_module(f"dashboard.cli_{module}").register(commands)
+    else:
+        for name, summary in COMMANDS.items():
+            commands.add_parser(name, help=summary)
     return parser
-
-
-def _needed(given: Sequence[str]) -> Sequence[str]:
-    """The one command that is named first; all of them where none is, for help and for what is misspelt."""
-    first = next((word for word in given if word != "--json"), "")
-    if first == "--version":
-        return ()
-    name = ELSEWHERE.get(first, first)
-    return (name,) if name in COMMANDS else COMMANDS
 
 
 def _carry_out(given: Sequence[str], as_json: bool) -> Answer:
@@ -142,7 +142,7 @@ def _carry_out(given: Sequence[str], as_json: bool) -> Answer:
     else:
         return answer
     finally:
-        close_workspace()
+        OPENED.close(user_folders().root)
 
 
 def _file_error(error: OSError) -> As2dError:

@@ -7,7 +7,7 @@ from as2d_core.replay.budgets import BudgetRow
 from dashboard.cli_choices import whole_numbers
 from dashboard.cli_output import Answer, add_csv, command, number, rows_as_text, table
 from dashboard.services.budgets import ALL_WINDOWS, BudgetReport, compare
-from dashboard.services.workspace import user_folders
+from dashboard.services.folders import user_folders
 
 
 def register(commands: Any) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from dashboard.cli_output import Answer, Progress, command, command_group
-from dashboard.services.workspace import user_folders
+from dashboard.services.folders import user_folders
 from device_bridge.bundle.build import build_runtime, check_export, current_runtime, export, pack_core
 
 

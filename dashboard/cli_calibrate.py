@@ -5,7 +5,8 @@ import sys
 from typing import Any
 
 from as2d_core.profiles.profile import Profile
-from dashboard.cli_output import Answer, Progress, command, number, opened, table, wait
+from dashboard.cli_output import Answer, Progress, command, number, table
+from dashboard.cli_work import opened, wait
 from dashboard.services.calibration import Calibration, CalibrationForm, start
 from dashboard.views import numbers
 from device_bridge.local import THIS_COMPUTER

@@ -7,12 +7,13 @@ from typing import Any
 from as2d_core.errors import RequestError
 from as2d_core.models.demo_catalog import demo_window
 from as2d_core.replay.windows import SPLITS, TrajectorySet
-from dashboard.cli_output import Answer, Progress, add_csv, command, opened, rows_as_text, wait
+from dashboard.cli_output import Answer, Progress, add_csv, command, rows_as_text
+from dashboard.cli_work import opened, wait
 from dashboard.services.budgets import open_corpus
 from dashboard.services.collection import bundled_windows, finish_collection, folders_windows, start_collection
 from dashboard.services.corpora import export_set, import_set
+from dashboard.services.folders import user_folders
 from dashboard.services.requests import DEFAULT_INSTRUCTION
-from dashboard.services.workspace import user_folders
 from device_bridge.local import THIS_COMPUTER
 
 INTERRUPTED = 130

@@ -5,8 +5,8 @@ from typing import Any
 
 from as2d_core.runner.device import device_facts
 from dashboard.cli_output import Answer, command
+from dashboard.services.folders import user_folders
 from dashboard.services.phone_looks import PhoneLook, connected_phones, look_at, runner_sentence
-from dashboard.services.workspace import user_folders
 from dashboard.views.device_cards import computer_rows, phone_rows
 from device_bridge.adb import KnownPhone
 from device_bridge.local import THIS_COMPUTER

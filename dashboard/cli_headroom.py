@@ -9,9 +9,9 @@ from as2d_core.width_rule import WidthRule
 from dashboard.cli_choices import add_chain, add_sources, threshold
 from dashboard.cli_output import Answer, Progress, add_csv, command, number, rows_as_text, table
 from dashboard.services.budgets import open_corpus
+from dashboard.services.folders import user_folders
 from dashboard.services.headroom import find_headroom
 from dashboard.services.profiles import load_profile
-from dashboard.services.workspace import user_folders
 from dashboard.views.numbers import MINUS
 
 _LEVERS = ["what", "share of time %", "% tok/s per 1 % less", "95 %", "tok/s without", "% without"]

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from dashboard.cli_output import Answer, command, command_group, number, table
+from dashboard.services.folders import user_folders
 from dashboard.services.models import (
     ModelEntry,
     add_model,
@@ -16,7 +17,6 @@ from dashboard.services.models import (
     resolve_model,
 )
 from dashboard.services.settings import read_settings
-from dashboard.services.workspace import user_folders
 
 
 def register(commands: Any) -> None:

@@ -4,7 +4,8 @@ import argparse
 from typing import Any
 
 from as2d_core.replay.agreement import Agreement, PooledError, RunAgreement
-from dashboard.cli_output import Answer, Progress, number, opened, rows_as_text, table
+from dashboard.cli_output import Answer, Progress, number, rows_as_text, table
+from dashboard.cli_work import opened
 from dashboard.services.native_runs import compare_with_native
 
 _HEADINGS = [

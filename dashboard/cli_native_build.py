@@ -12,8 +12,8 @@ from as2d_core.native.ndk import API_LEVEL
 from as2d_core.native.recipe import Wish
 from as2d_core.native.targets import HOST, targets
 from dashboard.cli_output import Answer, Progress, command, command_group
+from dashboard.services.folders import user_folders
 from dashboard.services.native_builds import build_native
-from dashboard.services.workspace import user_folders
 
 WITHOUT_MNN = "It holds no MNN, so that only scripted requests run on it; --mnn FOLDER links one."
 

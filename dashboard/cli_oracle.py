@@ -9,9 +9,9 @@ from dashboard.cli_budgets import row_document
 from dashboard.cli_choices import add_chain, add_sources, pair, threshold, whole_numbers
 from dashboard.cli_output import Answer, Progress, add_csv, command, number, rows_as_text, table
 from dashboard.services.budgets import open_corpus
+from dashboard.services.folders import user_folders
 from dashboard.services.hindsight import OracleFindings, compare_with_oracle
 from dashboard.services.profiles import load_profile
-from dashboard.services.workspace import user_folders
 
 _CSV = ["part", "group", "choice", "figure", "value", "low", "high", "unit", "windows"]
 _GAPS = ["choice", "windows of", "n", "tok/s", "gain %", "gap %", "gap 95 %", "slower", "median loss %", "max loss %"]

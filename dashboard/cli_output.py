@@ -6,19 +6,15 @@ import io
 import math
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from as2d_core.errors import RequestError
-from dashboard.services.workspace import Workspace, open_workspace
-from datastore.export import csv_cell
-from device_bridge.jobs import Job
+from datastore.csv_cells import csv_cell
 
-POLL_S = 0.1
-CANCEL_WAIT_S = 20.0
 _COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
@@ -153,38 +149,6 @@ class Progress:
         """Leave the line."""
         if self._live and self._last and not self._quiet:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-
-
-def opened() -> Workspace:
-    """The user's workspace; what opening it found is said on standard error.
-
-    Raises:
-        StoreError: it cannot be opened, or another process holds it.
-    """
-    workspace = open_workspace()
-    workspace.tell = _tell
-    for notice in tuple(workspace.notices):
-        _tell(notice)
-    return workspace
-
-
-def _tell(notice: str) -> None:
-    print(visible(notice), file=sys.stderr)
-
-
-def wait(job: Job, progress: Progress, said: Callable[[Job], str] = lambda job: job.stage) -> bool:
-    """Wait until a job is over and show what it does; an interrupt cancels it. Returns whether there was one."""
-    try:
-        while not job.wait(POLL_S):
-            progress.say(said(job))
-    except KeyboardInterrupt:
-        job.cancel()
-        progress.say("Cancelling.")
-        job.wait(CANCEL_WAIT_S)
-        return True
-    finally:
-        progress.done()
-    return False
 
 
 def _kind(sentence: str) -> str:

@@ -5,8 +5,8 @@ import sys
 from typing import Any
 
 from dashboard.cli_output import Answer, command
+from dashboard.services.folders import user_folders
 from dashboard.services.password import asked_for, remove_password, set_password
-from dashboard.services.workspace import user_folders
 
 DESCRIPTION = """Set the password that a dashboard asks for when other computers can reach it.
 

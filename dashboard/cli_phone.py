@@ -7,6 +7,7 @@ from typing import Any
 from as2d_core.errors import ModelError
 from dashboard import cli_phone_profile, cli_phone_run, cli_phone_sessions, cli_phone_virtual
 from dashboard.cli_output import Answer, Progress, command, command_group
+from dashboard.services.folders import user_folders
 from dashboard.services.phones import (
     clean_phone,
     meant_phone,
@@ -17,7 +18,6 @@ from dashboard.services.phones import (
     wanted_on_phone,
 )
 from dashboard.services.set_up_times import expected_set_up
-from dashboard.services.workspace import user_folders
 from dashboard.views.device_cards import set_up_text
 from device_bridge.adb import configured_servers
 from device_bridge.errors import DeviceError

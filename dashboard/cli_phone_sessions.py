@@ -4,9 +4,9 @@ import argparse
 from typing import Any
 
 from dashboard.cli_output import Answer, command, table
+from dashboard.services.folders import incoming_folder, user_folders
 from dashboard.services.phone_watch import IDENTITIES
 from dashboard.services.phones import forget_left_jobs, phone_of
-from dashboard.services.workspace import incoming_folder, user_folders
 from device_bridge.adb import AdbPhone, KnownPhone, configured_servers, pick_phone
 from device_bridge.errors import DeviceError
 from device_bridge.sessions import FoundSession, end_session, find_sessions

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dashboard.cli_output import Answer, command
-from dashboard.services.workspace import user_folders
+from dashboard.services.folders import user_folders
 from device_bridge.adb import configured_servers
 from device_bridge.adb.servers import parse_server
 from device_bridge.errors import DeviceError

@@ -9,7 +9,9 @@ from as2d_core.errors import ProfileError
 from as2d_core.profiles.codec import profile_to_json
 from as2d_core.profiles.comparison import BY_WIDTH, ComparedCost, CostRow, missing_widths
 from as2d_core.profiles.profile import Profile
-from dashboard.cli_output import Answer, add_csv, command, command_group, number, opened, rows_as_text, table
+from dashboard.cli_output import Answer, add_csv, command, command_group, number, rows_as_text, table
+from dashboard.cli_work import opened
+from dashboard.services.folders import user_folders
 from dashboard.services.profile_shelf import delete_profile, empty_bin, restore_profile
 from dashboard.services.profile_shelf import list_bin as binned_profiles
 from dashboard.services.profiles import (
@@ -21,7 +23,6 @@ from dashboard.services.profiles import (
     profile_ids,
     show_profile,
 )
-from dashboard.services.workspace import user_folders
 from dashboard.views.numbers import counted, moment
 from datastore.locations import Folders
 

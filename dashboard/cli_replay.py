@@ -11,8 +11,8 @@ from as2d_core.replay.method_times import MethodCase, MethodTimes
 from dashboard.cli_native import compare_runs
 from dashboard.cli_output import Answer, Progress, add_csv, command, number, rows_as_text, table
 from dashboard.services.budgets import ALL_WINDOWS
+from dashboard.services.folders import user_folders
 from dashboard.services.methods import MethodReport, replay_corpus
-from dashboard.services.workspace import user_folders
 
 EXAMPLES = """as2d replay --profile k70 --corpus demo
   as2d replay --profile k70 --corpus paper-688 --method sd --width 4 --width 5 --method as2d --budget 7

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from as2d_core.errors import RequestError
-from dashboard.cli_output import Answer, command, opened, table
+from dashboard.cli_output import Answer, command, table
+from dashboard.cli_work import opened
 from dashboard.reports.templates import TEMPLATES, Words
 from dashboard.services.notebooks import import_file
 from dashboard.services.reporting import make_report, write_html, write_shared

@@ -9,11 +9,13 @@ from as2d_core.alignment import DEFAULT_SEARCH_WINDOW
 from as2d_core.errors import RequestError
 from as2d_core.replay.grid import DEFAULT_THRESHOLD
 from as2d_core.request import METHODS
-from dashboard.cli_output import Answer, Progress, command, number, opened, wait
+from dashboard.cli_figures import figures
+from dashboard.cli_output import Answer, Progress, command, number
+from dashboard.cli_work import opened, wait
 from dashboard.services.deploying import deployed_form
 from dashboard.services.requests import RunForm
 from dashboard.services.running import start_run
-from dashboard.services.runs import RunRow, get_run, load_record
+from dashboard.services.runs import RunRow, get_run
 from dashboard.services.workspace import Workspace
 from dashboard.views.numbers import MINUS
 from dashboard.views.run_labels import ended, same_output
@@ -105,46 +107,6 @@ def run(options: argparse.Namespace) -> Answer:
         print(warning, file=sys.stderr)
     answer = _answer(workspace, job, options.repetitions)
     return Answer(answer.document, answer.text, INTERRUPTED) if interrupted else answer
-
-
-def figures(workspace: Workspace, row: RunRow) -> dict[str, Any]:
-    """The figures of one stored run under the names that scripts use."""
-
-    def ms(time_ns: int | None) -> float | None:
-        return None if time_ns is None else time_ns / 1e6
-
-    return {
-        "run_id": row.run_id,
-        "status": row.status,
-        "text": row.text,
-        "tokens": load_record(workspace, row.run_id, ("rounds", "marks")).tokens,
-        "committed_tokens": row.committed_tokens,
-        "elapsed_ms": row.elapsed_ms,
-        "response_ms": row.response_ms,
-        "tps": row.tps,
-        "rounds": row.rounds,
-        "proposed": row.proposed,
-        "accepted": row.accepted,
-        "k1_rounds": row.k1_rounds,
-        "T_ms": ms(row.total_ns),
-        "D_ms": ms(row.draft_ns),
-        "V_ms": ms(row.verify_ns),
-        "O_ms": ms(row.overlap_ns),
-        "H_ms": ms(row.idle_ns),
-        "matches_target_only": row.matches_target_only,
-        "reference_run_id": row.reference_run_id,
-        "method": row.method,
-        "budget": row.budget,
-        "width": row.width,
-        "draft_cap": row.draft_cap,
-        "drafter_pace_ms": row.drafter_pace_ms,
-        "window_id": row.window_id,
-        "device": row.device_name,
-        "label": row.label,
-        "emulated": row.emulated,
-        "virtual": row.virtual,
-        "group_id": row.group_id,
-    }
 
 
 def run_form(workspace: Workspace, options: argparse.Namespace) -> RunForm:

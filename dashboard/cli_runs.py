@@ -4,9 +4,9 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from dashboard.cli_output import Answer, command, number, opened, table
-from dashboard.cli_run import figures
-from dashboard.services.exports import write_trace
+from dashboard.cli_figures import figures
+from dashboard.cli_output import Answer, command, number, table
+from dashboard.cli_work import opened
 from dashboard.services.runs import RunFilter, RunRow, count_runs, get_run, list_runs, load_record, run_details
 from dashboard.views.energy import energy_info
 from dashboard.views.numbers import moment
@@ -78,6 +78,8 @@ def show(options: argparse.Namespace) -> Answer:
     workspace = opened()
     row = get_run(workspace, options.run_id)
     if options.trace is not None:
+        from dashboard.services.exports import write_trace  # traces need all that draws timelines
+
         path = write_trace(workspace, [row.run_id], options.trace)
         return Answer({"run": row.run_id, "file": path}, f"Written: {path} (open it in ui.perfetto.dev)")
     details = run_details(workspace, row.run_id)

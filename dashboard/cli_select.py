@@ -15,8 +15,8 @@ from dashboard.cli_choices import NEVER, add_sources, threshold, whole_numbers
 from dashboard.cli_output import Answer, Progress, add_csv, command, number, rows_as_text, table
 from dashboard.services.budgets import open_corpus
 from dashboard.services.choosing import Chosen, choose_deployment, judge
+from dashboard.services.folders import user_folders
 from dashboard.services.profiles import load_profile
-from dashboard.services.workspace import user_folders
 
 _SETTINGS = ["drafter", "b", "width rule", "threshold", "search window", "development tok/s", "validation tok/s", ""]
 _CSV = [

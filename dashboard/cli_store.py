@@ -3,9 +3,10 @@
 import argparse
 from typing import Any
 
-from dashboard.cli_output import Answer, command, command_group, opened, table
+from dashboard.cli_output import Answer, command, command_group, table
+from dashboard.cli_work import opened
+from dashboard.services.folders import user_folders
 from dashboard.services.runs import delete_run, empty_bin, list_bin, restore_run
-from dashboard.services.workspace import user_folders
 from dashboard.views.numbers import moment
 from dashboard.views.run_labels import ended
 from datastore.queries import row_as_json

@@ -3,8 +3,9 @@
 import argparse
 from typing import Any
 
-from dashboard.cli_output import Answer, Progress, add_csv, command, opened, rows_as_text, table, wait
+from dashboard.cli_output import Answer, Progress, add_csv, command, rows_as_text, table
 from dashboard.cli_run import INTERRUPTED, add_arguments, run_form
+from dashboard.cli_work import opened, wait
 from dashboard.services.sweeps import (
     BLOCKS,
     KINDS,

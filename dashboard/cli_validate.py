@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from dashboard.cli_output import Answer, command
+from dashboard.services.folders import user_folders
 from dashboard.services.validation import first_finding, validate_file
-from dashboard.services.workspace import user_folders
 from datastore.files import safe_name
 
 

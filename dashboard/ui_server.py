@@ -21,8 +21,8 @@ import dashboard
 from as2d_core.errors import As2dError
 from dashboard.door import Door, is_local, missing_password
 from dashboard.first_answer import FirstAnswer
+from dashboard.services.folders import user_folders
 from dashboard.services.password import kept_password
-from dashboard.services.workspace import user_folders
 
 OPEN_AFTER_S = 0.5
 """The server answers a moment after it has started."""

@@ -26,6 +26,7 @@ import pyarrow.parquet as pq
 
 from as2d_core.errors import unknown_name
 from as2d_core.reading import check_regular
+from datastore.csv_cells import csv_cell
 from datastore.errors import ExportError, LogMissingError, QueryError
 from datastore.files import write_durably
 from datastore.queries import RunFilter, RunRow, list_runs, row_as_json, where_clause
@@ -33,7 +34,6 @@ from datastore.store import Store
 
 TABLES = ("runs", "rounds")
 ABOUT = "as2d"
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 """Spreadsheets calculate what begins like this; an apostrophe before it makes it text again."""
 
 
@@ -185,15 +185,6 @@ def _csv(about: dict[str, Any], rows: pa.Table) -> bytes:
     for row in rows.to_pylist():
         writer.writerow([csv_cell(value) for value in row.values()])
     return out.getvalue().encode()
-
-
-def csv_cell(value: Any) -> Any:
-    """A value as a field of a CSV file: what somebody has called a thing must never be a formula of a spreadsheet."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, list | tuple | dict):
-        return json.dumps(value)
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def _parquet(about: dict[str, Any], rows: pa.Table) -> bytes:

@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from as2d_core.errors import As2dError, RequestError
+from as2d_core.records import STOPS_BATCH
 from as2d_core.request import Request
-from as2d_core.runner.coordinator import STOPS_BATCH
 from device_bridge.devices import Device
 from device_bridge.errors import (
     DeviceBusyError,

@@ -18,7 +18,7 @@ from as2d_core.conditions import lost_cores
 from as2d_core.errors import As2dError
 from as2d_core.methods.base import Outcome
 from as2d_core.protocol import Writer
-from as2d_core.records import SCHEMA_VERSION, Mark, Round, RunHeader
+from as2d_core.records import SCHEMA_VERSION, STOPS_BATCH, Mark, Round, RunHeader
 from as2d_core.request import Request
 from as2d_core.runner import target_worker
 from as2d_core.runner.cancellations import Cancellations
@@ -34,8 +34,6 @@ SILENCE_DEADLINE_S = 120.0
 CANCEL_DEADLINE_S = 5.0
 LEAVE_DEADLINE_S = 5.0
 LEAST_POLL_S = 0.01
-STOPS_BATCH = "stops_batch"
-"""Set in the end line of a run after which no further run of its batch may be measured."""
 
 
 class Coordinator:

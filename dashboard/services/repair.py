@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from dashboard.services.workspace import user_folders
+from dashboard.services.folders import user_folders
 from datastore.rebuild import rebuild
 
 

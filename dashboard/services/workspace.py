@@ -6,6 +6,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from as2d_core.errors import As2dError
+from dashboard.services.folders import incoming_folder
+from dashboard.services.opened import OPENED
 from dashboard.services.phone_runs import find_phone
 from dashboard.services.phone_watch import IDENTITIES, PhoneWatch
 from dashboard.services.phones import greet
@@ -14,7 +16,7 @@ from dashboard.services.settings import Settings, read_settings
 from datastore.errors import StoreError
 from datastore.files import translated_os
 from datastore.ingest import ingest_run
-from datastore.locations import Folders, data_folder
+from datastore.locations import data_folder
 from datastore.opening import open_store
 from datastore.store import Store
 from device_bridge.adb import KnownPhone
@@ -29,8 +31,6 @@ from device_bridge.errors import (
 )
 from device_bridge.jobs import Job, JobManager
 from device_bridge.local import LocalDevice
-
-INCOMING = "incoming"
 
 
 class Workspace:
@@ -143,10 +143,6 @@ class Workspace:
         return notices
 
 
-_workspaces: dict[Path, Workspace] = {}
-_lock = threading.Lock()
-
-
 def open_workspace(folder: Path | str | None = None, devices: Iterable[Device] | None = None) -> Workspace:
     """The workspace of a data folder (default: ``AS2D_STORE``, or the user's data folder), opened at the first call.
 
@@ -157,32 +153,18 @@ def open_workspace(folder: Path | str | None = None, devices: Iterable[Device] |
         StoreLockedError: another process holds the folder; the message names it.
         StoreError: the store cannot be opened for another reason.
     """
-    key = Path(data_folder() if folder is None else folder).absolute()
-    with _lock:
-        if key not in _workspaces:
-            store = open_store(key)
-            try:
-                _workspaces[key] = Workspace(store, [LocalDevice()] if devices is None else devices)
-            except BaseException:
-                store.close()
-                raise
-        return _workspaces[key]
+
+    def made(key: Path) -> Workspace:
+        store = open_store(key)
+        try:
+            return Workspace(store, [LocalDevice()] if devices is None else devices)
+        except BaseException:
+            store.close()
+            raise
+
+    return OPENED.get(Path(data_folder() if folder is None else folder).absolute(), made)
 
 
 def close_workspace(folder: Path | str | None = None) -> None:
     """Close the workspace of a data folder, if it is open."""
-    key = Path(data_folder() if folder is None else folder).absolute()
-    with _lock:
-        workspace = _workspaces.pop(key, None)
-    if workspace is not None:
-        workspace.close()
-
-
-def user_folders(folder: Path | str | None = None) -> Folders:
-    """Where the data lies, without opening the store."""
-    return Folders(Path(data_folder() if folder is None else folder).absolute())
-
-
-def incoming_folder(folders: Folders) -> Path:
-    """Where streams are written while they come in."""
-    return folders.root / INCOMING
+    OPENED.close(Path(data_folder() if folder is None else folder).absolute())

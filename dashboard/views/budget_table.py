@@ -8,7 +8,7 @@ import pandas as pd
 
 from as2d_core.replay.budgets import BudgetTable
 from dashboard.views import numbers
-from datastore.export import csv_cell
+from datastore.csv_cells import csv_cell
 
 COLUMNS = (
     "Method",

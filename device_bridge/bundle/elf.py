@@ -5,10 +5,6 @@ import struct
 from collections.abc import Sequence
 from pathlib import Path
 
-from elftools.common.exceptions import ELFError
-from elftools.elf.dynamic import DynamicSegment
-from elftools.elf.elffile import ELFFile
-
 from as2d_core.reading import open_regular
 
 MAGIC = b"\x7fELF"
@@ -18,6 +14,9 @@ _LOAD = 1
 
 def is_arm64(path: Path) -> bool:
     """Whether a file is a 64-bit ARM program or library."""
+    from elftools.common.exceptions import ELFError
+    from elftools.elf.elffile import ELFFile  # only builders of bundles need it
+
     try:
         with open_regular(path) as file:
             if file.read(4) != MAGIC:
@@ -30,6 +29,9 @@ def is_arm64(path: Path) -> bool:
 
 def needed_libraries(path: Path) -> tuple[str, ...]:
     """Names of the libraries that the loader looks for when it loads ``path``."""
+    from elftools.elf.dynamic import DynamicSegment
+    from elftools.elf.elffile import ELFFile
+
     with path.open("rb") as file:
         dynamic = [s for s in ELFFile(file).iter_segments() if isinstance(s, DynamicSegment)]
         return tuple(str(tag.needed) for segment in dynamic for tag in segment.iter_tags("DT_NEEDED"))  # type: ignore[attr-defined]
@@ -42,6 +44,8 @@ def without_ballast(data: bytes) -> bytes:
     offsets may change as long as every loaded part keeps its place within its page.
     A file that is laid out in another way comes back as it was.
     """
+    from elftools.elf.elffile import ELFFile
+
     elf = ELFFile(io.BytesIO(data))
     table, count = elf["e_phoff"], elf["e_phnum"]
     segments = [list(_ENTRY.unpack_from(data, table + _ENTRY.size * i)) for i in range(count)]

@@ -8,7 +8,6 @@ from pathlib import Path
 import as2d_core
 from device_bridge.bundle.assemble import LOADER
 from device_bridge.bundle.errors import BundleError
-from device_bridge.virtual_phone.emulation import find_emulator
 
 DEADLINE_S = 300.0
 _IMPORTS = (
@@ -30,6 +29,8 @@ def try_bundle(folder: Path, core: Path | None = None) -> bool | None:
     if sys.platform != "linux":
         return None
     if platform.machine() != "aarch64":
+        from device_bridge.virtual_phone.emulation import find_emulator  # virtual phones bring much with them
+
         program = find_emulator()
         if program is None:
             return None

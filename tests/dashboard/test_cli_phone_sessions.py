@@ -8,8 +8,8 @@ import pytest
 
 from as2d_core.request import AudioRef, ModelRef, Request
 from dashboard.cli import main
+from dashboard.services.folders import incoming_folder, user_folders
 from dashboard.services.phone_watch import IDENTITIES
-from dashboard.services.workspace import incoming_folder, user_folders
 from device_bridge.adb import pick_phone
 from device_bridge.ledger import Ledger, LeftJob
 from device_bridge.sessions import RunnerCommand, Session

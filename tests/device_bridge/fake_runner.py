@@ -10,8 +10,7 @@ import time
 from pathlib import Path
 
 from as2d_core.protocol import Writer, request_from_json
-from as2d_core.records import Mark, Round, RunHeader, Span, Unknown
-from as2d_core.runner.coordinator import STOPS_BATCH
+from as2d_core.records import STOPS_BATCH, Mark, Round, RunHeader, Span, Unknown
 from as2d_core.runner.device import device_facts
 
 EOS = 2

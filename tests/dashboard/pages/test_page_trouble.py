@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-from dashboard.services.workspace import close_workspace, user_folders
+from dashboard.services.folders import user_folders
+from dashboard.services.workspace import close_workspace
 
 PAGES = ("start", "request", "timeline", "budgets", "profiles", "published", "runs", "windows", "compare")
 HOLDER = (

@@ -10,7 +10,7 @@ from as2d_core.errors import AudioError
 from as2d_core.models.demo_catalog import demo_window
 from dashboard.services import audio_inputs
 from dashboard.services.audio_inputs import keep_audio, kept_audio, list_windows
-from dashboard.services.workspace import user_folders
+from dashboard.services.folders import user_folders
 
 CLEAN = demo_window("clean_00").path
 

@@ -7,7 +7,8 @@ from as2d_core.profiles.catalogue import load_profile as packaged_profile
 from as2d_core.replay.trajectories import load_corpus, write_corpus
 from dashboard.services import profiles
 from dashboard.services.budgets import compare, compare_costs, list_corpora, open_corpus, windows_first_shown
-from dashboard.services.workspace import close_workspace, user_folders
+from dashboard.services.folders import user_folders
+from dashboard.services.workspace import close_workspace
 
 BUDGETS = [1, 3, 7]
 

@@ -6,8 +6,8 @@ from as2d_core.deployment_file import read_deployment
 from as2d_core.errors import SelectionError
 from as2d_core.profiles import load_profile
 from as2d_core.replay.trajectories import load_corpus
+from dashboard.services.folders import user_folders
 from dashboard.services.freezing import choose_pairs, deployments_folder, freeze, frozen_choices, judge_frozen
-from dashboard.services.workspace import user_folders
 
 BUDGETS = (1, 4, 7)
 

@@ -7,7 +7,7 @@ import pytest
 from as2d_core.errors import ModelError, UnknownNameError
 from as2d_core.models.demo_catalog import DRAFTER, TARGET
 from dashboard.services import models
-from dashboard.services.workspace import user_folders
+from dashboard.services.folders import user_folders
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ from as2d_core.errors import UnknownNameError
 from as2d_core.profiles import load_profile
 from as2d_core.protocol import parse
 from as2d_core.replay.trajectories import load_corpus
+from dashboard.services.folders import user_folders
 from dashboard.services.replays import replay, sample_replay, window_audio
-from dashboard.services.workspace import user_folders
 
 CORPUS, PROFILE = load_corpus("demo"), load_profile("k70")
 

@@ -6,8 +6,9 @@ import pytest
 from as2d_core.errors import UnknownNameError
 from as2d_core.request import AudioRef, ModelRef, Request
 from dashboard.services import runs
+from dashboard.services.folders import user_folders
 from dashboard.services.settings import Settings, change_settings
-from dashboard.services.workspace import close_workspace, open_workspace, user_folders
+from dashboard.services.workspace import close_workspace, open_workspace
 from datastore.errors import StoreFolderError, StoreLockedError
 
 HOLDER = """
