@@ -3,6 +3,7 @@ import json
 import pytest
 
 from dashboard.cli import main
+from dashboard.services.opened import OPENED
 
 ASKED = ("--window", "clean_00", "--instruction", "ok", "--quiet")
 
@@ -10,7 +11,7 @@ ASKED = ("--window", "clean_00", "--instruction", "ok", "--quiet")
 @pytest.fixture
 def as2d(workspace, capsys, monkeypatch):
     """Runs a command with --json over the workspace of the fake runner, which stays open; exit code and document."""
-    monkeypatch.setattr("dashboard.cli.close_workspace", lambda: None)
+    monkeypatch.setattr(OPENED, "close", lambda _: None)
 
     def call(*arguments):
         capsys.readouterr()
