@@ -26,6 +26,7 @@ from as2d_core.runner.check import check_request
 from as2d_core.runner.device import device_facts
 from as2d_core.runner.exit_reason import exit_reason
 from as2d_core.runner.job import TESTED, TESTING
+from as2d_core.runner.placement import pool_of_target
 from as2d_core.runner.sensors import Sensors
 from as2d_core.runner.telemetry import Telemetry
 
@@ -52,6 +53,8 @@ class Coordinator:
         self._process: Any = None
         self._pipe: Connection | None = None
         self._cancellations = Cancellations()
+        self._pool: tuple[int, tuple[int, ...]] | None = None
+        """Number and cores of the target's threads, where it has had several."""
         self._widest: dict[str, int] = {}
         """Of each target (by hash) the widest verification that did not end its process."""
         self.batch_over: str | None = None
@@ -200,7 +203,11 @@ class Coordinator:
                 )
 
     def _hand_over(self, job: Any) -> Connection:
-        """Give the target process its next run; one that died while nobody needed it is replaced."""
+        """Give the target process its next run; one that died, or whose threads are others, is replaced."""
+        pool = pool_of_target(job.placement)
+        if pool is not None and pool != self._pool:
+            self.close()
+            self._pool = pool
         try:
             return self._offer(job)
         except (EOFError, OSError):

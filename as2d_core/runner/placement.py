@@ -41,6 +41,17 @@ def choose(placement: Placement) -> Placement:
     return replace(placement, target_cores=target, drafter_cores=drafter)
 
 
+def pool_of_target(placement: Placement) -> tuple[int, tuple[int, ...]] | None:
+    """Number and cores of the threads that MNN starts for the target; ``None`` where it needs no pool of them.
+
+    A process has one pool, with the size and on the cores of whoever asked first: who asks for other ones later gets
+    fewer threads without a word, and on other cores, so that the target then needs another process.
+    """
+    if placement.backend != "cpu" or placement.target_threads < 2:
+        return None
+    return placement.target_threads, placement.target_cores
+
+
 def pin(cores: tuple[int, ...], otherwise: tuple[int, ...] = ()) -> tuple[int, ...] | None:
     """Bind this process to ``cores`` if the system can; returns what it may use now, or ``None``.
 

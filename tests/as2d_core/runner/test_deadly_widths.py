@@ -2,6 +2,7 @@
 
 import os
 import signal
+from itertools import pairwise
 
 import pytest
 from live_runner import demo_request
@@ -11,8 +12,11 @@ from as2d_core.methods.base import Outcome
 from as2d_core.operation_records import SelfTest
 from as2d_core.protocol import parse
 from as2d_core.records import Mark
+from as2d_core.request import Placement
 from as2d_core.runner import coordinator, target_worker
 from as2d_core.runner.job import TESTED, TESTING
+
+START = "decode_start"
 
 
 def dies_above_four(pipe):
@@ -42,15 +46,27 @@ def serve(pipe, deadly):
         pipe.send(("done", Outcome("eos", (1,), now_ns(), now_ns()), "one", None))
 
 
+def says_who_it_is(pipe):
+    """A target process whose first token is its number."""
+    while True:
+        try:
+            pipe.recv()
+        except EOFError:
+            return
+        pipe.send(("taken",))
+        pipe.send(("events", [Mark(START, now_ns(), os.getpid())]))
+        pipe.send(("done", Outcome("eos", (1,), now_ns(), now_ns()), "one", None))
+
+
 @pytest.fixture
 def run(monkeypatch):
     lines = []
     made = coordinator.Coordinator(lines.append)
 
-    def go(main, run_id):
+    def go(main, run_id, **fields):
         monkeypatch.setattr(target_worker, "main", main)
         lines.clear()
-        made.run(demo_request(run_id))
+        made.run(demo_request(run_id, **fields))
         return parse(lines)
 
     yield go
@@ -72,3 +88,19 @@ def test_a_process_that_not_even_one_row_survives_fails_the_run_with_its_reason(
     record = run(dies_at_once, "dead")
     assert record.status == "failed"
     assert "target process ended" in record.end.error
+
+
+@pytest.mark.models
+def test_a_target_with_other_threads_gets_another_process_and_one_with_the_same_keeps_it(run):
+    threads = {
+        "one": (1, (0,)),
+        "two": (2, (0,)),
+        "two again": (2, (0,)),
+        "on another core": (2, (1,)),
+        "three": (3, (1,)),
+    }
+    numbers = [
+        run(says_who_it_is, name, placement=Placement(target_threads=count, target_cores=cores)).marks[START].token
+        for name, (count, cores) in threads.items()
+    ]
+    assert [number == before for before, number in pairwise(numbers)] == [False, True, False, False]

@@ -9,7 +9,7 @@ from live_runner import ROOT
 
 from as2d_core.request import Placement
 from as2d_core.runner import placement
-from as2d_core.runner.placement import allowed_cores, choose
+from as2d_core.runner.placement import allowed_cores, choose, pool_of_target
 
 
 @pytest.fixture
@@ -71,6 +71,12 @@ def test_threads_and_backend_are_kept_when_cores_are_chosen(machine):
     machine({0: ("0", ""), 1: ("1", "")})
     chosen = choose(Placement(target_threads=1, drafter_threads=2, backend="other"))
     assert (chosen.target_threads, chosen.drafter_threads, chosen.backend) == (1, 2, "other")
+
+
+def test_a_pool_of_threads_is_what_several_of_them_on_the_processor_share():
+    assert pool_of_target(Placement(target_threads=4, target_cores=(2, 3))) == (4, (2, 3))
+    assert pool_of_target(Placement(target_threads=1, drafter_threads=4)) is None
+    assert pool_of_target(Placement(target_threads=4, backend="opencl")) is None
 
 
 def test_where_the_system_names_no_cores_none_are_chosen(machine):
