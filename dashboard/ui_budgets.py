@@ -315,6 +315,7 @@ def window_details(workspace: Workspace, report: BudgetReport, pair: Pair) -> No
         with st.container(horizontal=True):
             if not ui_state.get("draft") and not ui_state.get("verify"):
                 state = {"corpus": report.corpus.id, "window": name, "profile": report.profile.id, "b": budget}
+                ui_notebook.send_replay(workspace, "cell", {**state, "drafter": pair.drafter})
                 ui.link(ui.TIMELINE, "Look at its rounds", icon=":material/view_timeline:", **state)
             close = {"window": None, "cell": None}
             st.button("Close", icon=":material/close:", on_click=ui_state.put, kwargs=close)

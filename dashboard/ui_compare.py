@@ -20,7 +20,7 @@ from dashboard.views.grids import grid_height
 from dashboard.views.heading import badge_html
 from dashboard.views.methods_compare import in_order, methods_figure, methods_info
 from dashboard.views.outputs_compare import difference_html, outputs_table
-from dashboard.views.over_time import over_time_figure
+from dashboard.views.over_time import over_time_figure, over_time_frame
 from dashboard.views.paired import paired_frame, paired_table
 from dashboard.views.run_filters import filters_in_words, group_labels
 from dashboard.views.run_groups import BY, not_whole, work
@@ -227,12 +227,14 @@ def timelines(workspace: Workspace, found: ComparedRuns, said: str) -> None:
                 ui.link(ui.TIMELINE, name, icon=":material/view_timeline:", run=row.run_id)
 
 
-def over_time(compared_: Comparison, said: str) -> None:
+def over_time(workspace: Workspace, found: ComparedRuns, compared_: Comparison, said: str) -> None:
     """What changed since earlier days."""
     info = compared_.over_time
     for sentence in info.sentences:
         ui.sentence(sentence, muted=False)
     ui.chart(over_time_figure(info, ui.theme()), "over-time", said=said)
+    ui_export.table(over_time_frame(info), "over-time", {"runs": said})
+    send_button(workspace, found, "over time", "over time")
 
 
 def send_button(workspace: Workspace, found: ComparedRuns, view: str, key: str, **more: object) -> None:

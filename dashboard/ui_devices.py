@@ -6,7 +6,7 @@ from dataclasses import replace
 import streamlit as st
 
 from as2d_core.runner.sensors import Sensors
-from dashboard import ui, ui_phone_setup
+from dashboard import ui, ui_notebook, ui_phone_setup
 from dashboard.services.calibration import Calibration, CalibrationForm, expected_of, phone_form, start
 from dashboard.services.devices import device_history, find_device
 from dashboard.services.phone_looks import (
@@ -219,7 +219,9 @@ def _savings(workspace: Workspace, profile_id: str) -> None:
             ui.sentence(f"Width {profile.failed_width} failed: {profile.failed_reason}")
         figure = width_savings_figure(width_savings_info(profile), ui.theme())
         ui.chart(figure, f"savings-{profile_id}", said=profile_label(profile), config=PICTURE_CONFIG)
-        ui.how_to_read(HELP["savings"])
+        with st.container(horizontal=True, vertical_alignment="center"):
+            ui.how_to_read(HELP["savings"])
+            ui_notebook.send_button(workspace, "profile savings", f"savings-{profile_id}", profile=profile_id)
 
 
 def _calibrating(calibration: Calibration) -> None:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from as2d_core.records import RunRecord
 from as2d_core.request import METHODS
-from dashboard import ui, ui_export, ui_state
+from dashboard import ui, ui_export, ui_notebook, ui_state
 from dashboard.services.references import request_reference_tps
 from dashboard.services.runs import RunFilter, list_runs
 from dashboard.services.workspace import Workspace
@@ -104,7 +104,9 @@ def _run(workspace: Workspace, job: Job, run: LiveRun) -> None:
     if run.ended and job.finished:
         said = heading_text(heading_info(info.timeline))
         ui.chart(live_figure(info, theme), f"live-{job.id}", said=said, config=PICTURE_CONFIG)
-        ui.how_to_read(HELP["live"])
+        with st.container(horizontal=True, vertical_alignment="center"):
+            ui.how_to_read(HELP["live"])
+            ui_notebook.send_button(workspace, "timeline", f"live-{job.id}", run=run.request.run_id)
     elif lanes := live_lanes_svg(info.timeline, theme):
         st.image(lanes, width="stretch")
 
@@ -128,7 +130,9 @@ def _results(workspace: Workspace, job: Job) -> None:
         said = f"runs {', '.join(record.run_id for record in decoded)}"
         ui.chart(methods_figure(info, ui.theme()), f"methods-{job.id}", said=said, config=PICTURE_CONFIG)
         st.dataframe(info.table, hide_index=True)
-        ui_export.table(info.table, "methods", {"runs": [record.run_id for record in decoded]})
+        runs = [record.run_id for record in decoded]
+        ui_export.table(info.table, "methods", {"runs": runs})
+        ui_notebook.send_button(workspace, "methods", f"methods-{job.id}", runs=runs)
         for note in info.notes:
             ui.sentence(note)
     _links(job, decoded)

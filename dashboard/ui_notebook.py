@@ -1,6 +1,6 @@
 """Which notebook does the page show, and what is done with its cells? Every change is saved before it is drawn."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -201,6 +201,17 @@ def _say() -> None:
         st.toast(good)
     if bad:
         ui.box("error", bad)
+
+
+def send_replay(workspace: Workspace, key: str, state: Mapping[str, object]) -> None:
+    """The same for a replayed window.
+
+    Args:
+        state: what the address of its timeline says: corpus, window, profile, b, drafter.
+    """
+    names = {"corpus": "corpus", "window": "window", "profile": "profile", "b": "budget", "drafter": "drafter"}
+    given = {names[name]: value for name, value in state.items() if name in names and value not in (None, "")}
+    send_button(workspace, "replay", key, **given)
 
 
 def send_button(workspace: Workspace, view: str, key: str, **settings: Any) -> None:

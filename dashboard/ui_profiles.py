@@ -200,6 +200,7 @@ def widths(workspace: Workspace, profile: Profile) -> None:
     with left:
         st.subheader("Saved per position", anchor=False, help=HELP["savings"])
         _figure(width_savings_figure(width_savings_info(profile), theme), "savings", profile)
+        ui_notebook.send_button(workspace, "profile savings", "savings", profile=profile.id)
     with right:
         ratios = ratios_info(profile)
         st.subheader("Beside the drafter over alone", anchor=False, help=HELP["concurrent"])

@@ -10,7 +10,7 @@ from as2d_core.audio import MAX_SECONDS
 from as2d_core.errors import As2dError
 from as2d_core.models.window_index import RecordedWindow
 from as2d_core.request import METHODS
-from dashboard import ui, ui_audio, ui_phones, ui_state
+from dashboard import ui, ui_audio, ui_notebook, ui_phones, ui_state
 from dashboard.services.audio_inputs import KeptAudio, demo_windows, keep_audio, kept_audio
 from dashboard.services.devices import list_devices
 from dashboard.services.models import add_model, list_models
@@ -51,7 +51,7 @@ def recording(workspace: Workspace, *, whole: bool = False) -> RunForm | None:
         st.segmented_control, "source", "Recording", list(sources), "bundled", format_func=lambda name: sources[name]
     )
     if source == "bundled":
-        return _bundled()
+        return _bundled(workspace)
     if source == "phone":
         path = st.text_input("Its path on the phone", placeholder="/sdcard/Recordings/a.wav", key="on-phone").strip()
         return RunForm(phone_audio=path) if path else None
@@ -69,7 +69,7 @@ def _on_phone() -> bool:
     return ui_state.get("device") not in ("", THIS_COMPUTER)
 
 
-def _bundled() -> RunForm:
+def _bundled(workspace: Workspace) -> RunForm:
     groups: dict[str, list[RecordedWindow]] = defaultdict(list)
     for window in demo_windows():
         groups[window_group(window)].append(window)
@@ -87,6 +87,7 @@ def _bundled() -> RunForm:
     )
     window = windows[chosen]
     ui_audio.player(window.path, "recording")
+    ui_notebook.send_button(workspace, "recording", "recording", window=window.window_id)
     ui.sentence(f"{'Said' if window.task == 'transcribe' else 'Expected'}: {window.reference}")
     return RunForm(window_id=chosen)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from as2d_core.request import METHODS
-from dashboard import ui, ui_cache
+from dashboard import ui, ui_cache, ui_notebook
 from dashboard.services.devices import list_devices
 from dashboard.services.references import reference_tps
 from dashboard.services.replays import SAMPLE_BUDGET, SAMPLE_CORPUS, SAMPLE_PROFILE, SAMPLE_WINDOW
@@ -22,6 +22,14 @@ WHAT_THIS_IS = (
     "A small drafter transcribes ahead on its own while the large target checks whatever is ready and never waits: "
     "run it on this computer, see where the time goes, and find the budget that suits a phone."
 )
+
+
+def send_button(workspace: Workspace, shown: "Picture") -> None:
+    """Takes the picture into a notebook."""
+    if "run" in shown.state:
+        ui_notebook.send_button(workspace, "timeline", "start", run=shown.state["run"])
+    else:
+        ui_notebook.send_replay(workspace, "start", shown.state)
 
 
 @dataclass(frozen=True)

@@ -135,8 +135,11 @@ def trace_button(run: ui_cache.ShownRun) -> None:
 def send_button(
     workspace: Workspace, info: TimelineInfo, view: str, shown: zoom.Window | None = None, selected: int | None = None
 ) -> None:
-    """Takes a figure of a stored run into a notebook, as it is shown; a replay is not kept, so that it cannot be."""
+    """Takes a figure into a notebook: of a stored run as it is shown, of a replay its timeline."""
     if ui_state.get("corpus"):
+        if view == "timeline":
+            names = ("corpus", "window", "profile", "b", "drafter")
+            ui_notebook.send_replay(workspace, view, {name: ui_state.get(name) for name in names})
         return
     settings: dict[str, object] = {"run": info.run_id, "round": selected}
     if shown is not None:
@@ -319,6 +322,8 @@ def aligned(workspace: Workspace, shown: Chosen) -> None:
         ui.sentence(info.sentence, muted=False)
         said = f"runs {info.first.run_id} and {info.second.run_id}, by {by}"
         ui.chart(aligned_figure(info, ui.theme()), "aligned", said=said)
+        both = {"run": info.first.run_id, "against": info.second.run_id}
+        ui_notebook.send_button(workspace, "aligned", "aligned", **both, by=by)
         for note in info.notes:
             ui.sentence(note)
         if info.stretches:

@@ -358,6 +358,7 @@ def _recorded_window(workspace: Workspace, pair: tuple[Profile, TrajectorySet, i
         ui.chart(figure, "window-timeline", said=heading_text(heading))
     state = {"corpus": corpus.id, "window": name, "profile": profile.id, "b": budget, "drafter": drafter}
     with st.container(horizontal=True):
+        ui_notebook.send_replay(workspace, "window", state)
         ui.link(ui.TIMELINE, "Replay it round by round", icon=":material/view_timeline:", **state)
         budgets = {"corpus": corpus.id, "profile": profile.id, "b": budget, "window": name, "cell": budget}
         ui.link(ui.BUDGETS, "Its other budgets", icon=":material/tune:", **budgets)
@@ -389,6 +390,7 @@ def _stored_window(workspace: Workspace, whole: WindowSet, place: Place, name: s
         else:
             ui.sentence(shown.timeline.empty)
         with st.container(horizontal=True):
+            ui_notebook.send_button(workspace, "timeline", "window", run=own)
             ui.link(ui.TIMELINE, "Look at its rounds", icon=":material/view_timeline:", run=own)
             if len(ids) > 1:
                 ui.link(ui.COMPARE, "Compare the methods on it", icon=":material/compare_arrows:", runs="\n".join(ids))

@@ -9,12 +9,11 @@ from typing import Any
 
 from as2d_core.errors import unknown_name
 from as2d_core.profiles import catalogue
-from as2d_core.profiles.codec import profile_warnings
-from as2d_core.profiles.comparison import cost_rows
 from as2d_core.request import METHODS
 from dashboard.notebook import (
     facts_html,
     figures_compare,
+    figures_replay,
     figures_windows,
     power_figures,
     profile_figures,
@@ -26,26 +25,24 @@ from dashboard.notebook.outputs import Block, Drawing, Grid, Markup, Sentence
 from dashboard.notebook.source import Source
 from dashboard.services.references import reference_tps
 from dashboard.services.what_if import gap_interval
-from dashboard.views import numbers, text
+from dashboard.views import numbers
 from dashboard.views.account import account_figure, account_info
 from dashboard.views.budget_table import budget_table
 from dashboard.views.budgets import budgets_figure, budgets_info
 from dashboard.views.comparison_table import comparison_table
 from dashboard.views.devices_compared import devices_compared_figure, devices_compared_info
-from dashboard.views.facts import facts_info, profile_facts
+from dashboard.views.facts import facts_info
 from dashboard.views.foreign import foreign_table
 from dashboard.views.heading import heading_html, heading_info
 from dashboard.views.live import live_info, live_text_html
 from dashboard.views.methods_compare import methods_figure, methods_info
 from dashboard.views.rounds import round_details
 from dashboard.views.rounds_html import round_details_html
-from dashboard.views.run_labels import costs_sentence, profile_label
 from dashboard.views.runs import runs_info
 from dashboard.views.runs_compare import comparison_figure, comparison_info
 from dashboard.views.theme import Theme
 from dashboard.views.timeline import timeline_figure
 from dashboard.views.timeline_info import timeline_info
-from dashboard.views.width_savings import width_savings_figure, width_savings_info
 from dashboard.views.windows import windows_figure, windows_info
 from datastore.foreign import list_results
 from datastore.queries import RunRow
@@ -262,26 +259,6 @@ def _report(source: Source, given: Settings) -> tuple[Any, str, int | None]:
     return report, drafter, budget
 
 
-def _profile(source: Source, theme: Theme, given: Settings) -> tuple[Block, ...]:
-    profile = source.profile(given["profile"])
-    rows = tuple(
-        (
-            row.key,
-            None if row.value_ms is None else numbers.duration(row.value_ms),
-            "" if row.spread is None else f"{numbers.sample_size(row.spread.n)}",
-            "unknown" if row.provenance is None else row.provenance.kind,
-            "extrapolated" if row.extrapolated else "",
-        )
-        for row in cost_rows(profile)
-    )
-    said = " ".join([f"{profile_label(profile)}. {costs_sentence(profile)}", *profile_warnings(profile)])
-    grid = Grid(("Cost", "Value", "Calls", "Origin", ""), rows)
-    facts = Markup(facts_html.pairs_html(profile_facts(profile)))
-    savings = width_savings_info(profile)
-    drawing = (Drawing(width_savings_figure(savings, theme), strip=True),) if savings.savings else ()
-    return Sentence(text.visible(said, spaces=False)), facts, *drawing, grid
-
-
 def _foreign(source: Source, theme: Theme, given: Settings) -> tuple[Block, ...]:  # noqa: ARG001 - one signature
     table = foreign_table([item.result for item in list_results(source.store)])
     if table.empty:
@@ -343,6 +320,32 @@ VIEWS: Mapping[str, View] = {
     ),
     "cost parts": View("Costs a token", {"runs": _RUNS, "by": _BY}, figures_compare.cost_parts),
     "differences": View("In what runs differ", {"runs": _RUNS, "by": _BY}, figures_compare.differences),
+    "over time": View("Throughput over time", {"runs": _RUNS}, figures_compare.over_time),
+    "aligned": View(
+        "Two runs beside each other",
+        {
+            "run": _RUN,
+            "against": Setting("run", "id of the run that is laid under it", required=True),
+            "by": Setting("text", "time or token"),
+        },
+        figures_compare.aligned,
+    ),
+    "replay": View(
+        "A recorded window, replayed",
+        {
+            "profile": _PROFILE,
+            "corpus": _PAIR["corpus"],
+            "window": Setting("text", "name of a window of the set", required=True),
+            "budget": Setting("whole", "proposal budget b; without it, the profile's deployed one"),
+            "drafter": _PAIR["drafter"],
+        },
+        figures_replay.replayed,
+    ),
+    "recording": View(
+        "A bundled recording",
+        {"window": Setting("text", "name of the recording", required=True)},
+        figures_replay.recording,
+    ),
     "windows": View(
         "Recorded windows",
         {
@@ -368,8 +371,9 @@ VIEWS: Mapping[str, View] = {
         "Sweep", {"group": Setting("text", "id of a sweep, or of a group of runs", required=True)}, sweep_figures.sweep
     ),
     "foreign": View("Rates of other programs", {}, _foreign),
-    "profile": View("Cost profile", {"profile": _PROFILE}, _profile),
+    "profile": View("Cost profile", {"profile": _PROFILE}, profile_figures.costs),
     "profile widths": View("Verification by width", {"profile": _PROFILE}, profile_figures.widths),
+    "profile savings": View("Saved per position", {"profile": _PROFILE}, profile_figures.savings),
     "profile pair": View(
         "Two cost profiles",
         {"profile": _PROFILE, "against": Setting("profile", "id of the profile it is compared with", required=True)},

@@ -8,11 +8,15 @@ from as2d_core.errors import unknown_name
 from as2d_core.request import METHODS
 from dashboard.notebook.outputs import Block, Drawing, Grid, Sentence
 from dashboard.notebook.source import Source
+from dashboard.views.aligned import BY as BY_WHAT
+from dashboard.views.aligned import aligned_figure, aligned_info
 from dashboard.views.cost_parts import cost_figure, cost_rows, cost_table
+from dashboard.views.over_time import over_time_figure, over_time_info
 from dashboard.views.paired import paired_figure, paired_info, paired_table
 from dashboard.views.run_groups import BY, RunGroup, run_groups
 from dashboard.views.run_settings import settings_info
 from dashboard.views.theme import Theme
+from dashboard.views.timeline_info import timeline_info
 from datastore.queries import RunRow
 
 Settings = Mapping[str, Any]
@@ -39,6 +43,23 @@ def differences(source: Source, theme: Theme, given: Settings) -> tuple[Block, .
     """In what the runs differ."""
     info = settings_info(_groups(source, given))
     return (_grid(info.table, info.sentence),) if info.rows else (Sentence(info.sentence),)
+
+
+def over_time(source: Source, theme: Theme, given: Settings) -> tuple[Block, ...]:
+    """Every finished run over its date."""
+    info = over_time_info(_groups(source, given))
+    return (Drawing(over_time_figure(info, theme), " ".join(info.sentences)),)
+
+
+def aligned(source: Source, theme: Theme, given: Settings) -> tuple[Block, ...]:
+    """Two runs of the same recording under each other, and where the faster one won."""
+    by = given.get("by") or BY_WHAT[0]
+    if by not in BY_WHAT:
+        raise unknown_name("way to align runs", by, list(BY_WHAT))
+    first, second = (timeline_info(source.record(given[name])) for name in ("run", "against"))
+    info = aligned_info(first, second, by)
+    drawing = Drawing(aligned_figure(info, theme), " ".join([info.sentence, *info.notes]))
+    return (drawing, _grid(info.table)) if info.stretches else (drawing,)
 
 
 def _groups(source: Source, given: Settings) -> tuple[RunGroup, ...]:

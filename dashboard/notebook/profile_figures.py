@@ -3,13 +3,39 @@
 from collections.abc import Mapping
 from typing import Any
 
-from dashboard.notebook.outputs import Block, Drawing, Grid, Sentence
+from as2d_core.profiles.codec import profile_warnings
+from as2d_core.profiles.comparison import cost_rows
+from dashboard.notebook import facts_html
+from dashboard.notebook.outputs import Block, Drawing, Grid, Markup, Sentence
 from dashboard.notebook.source import Source
-from dashboard.views import numbers
+from dashboard.views import numbers, text
+from dashboard.views.facts import profile_facts
 from dashboard.views.profile_pair import pair_figure, pair_info, pair_table
 from dashboard.views.profile_widths import ratios_figure, ratios_info, widths_figure, widths_info
-from dashboard.views.run_labels import profile_label
+from dashboard.views.run_labels import costs_sentence, profile_label
 from dashboard.views.theme import Theme
+from dashboard.views.width_savings import width_savings_figure, width_savings_info
+
+
+def costs(source: Source, theme: Theme, given: Mapping[str, Any]) -> tuple[Block, ...]:
+    """Facts and every cost of a profile, with what wider verifications save."""
+    profile = source.profile(given["profile"])
+    rows = tuple(
+        (
+            row.key,
+            None if row.value_ms is None else numbers.duration(row.value_ms),
+            "" if row.spread is None else f"{numbers.sample_size(row.spread.n)}",
+            "unknown" if row.provenance is None else row.provenance.kind,
+            "extrapolated" if row.extrapolated else "",
+        )
+        for row in cost_rows(profile)
+    )
+    said = " ".join([f"{profile_label(profile)}. {costs_sentence(profile)}", *profile_warnings(profile)])
+    grid = Grid(("Cost", "Value", "Calls", "Origin", ""), rows)
+    facts = Markup(facts_html.pairs_html(profile_facts(profile)))
+    savings = width_savings_info(profile)
+    drawing = (Drawing(width_savings_figure(savings, theme), strip=True),) if savings.savings else ()
+    return Sentence(text.visible(said, spaces=False)), facts, *drawing, grid
 
 
 def widths(source: Source, theme: Theme, given: Mapping[str, Any]) -> tuple[Block, ...]:
@@ -21,6 +47,12 @@ def widths(source: Source, theme: Theme, given: Mapping[str, Any]) -> tuple[Bloc
         Drawing(widths_figure(info, theme), " ".join(info.notes), strip=True),
         Drawing(ratios_figure(ratios, theme), f"Beside the drafter over alone. {ratios.sentence}", strip=True),
     )
+
+
+def savings(source: Source, theme: Theme, given: Mapping[str, Any]) -> tuple[Block, ...]:
+    """What a position of a wider verification saves (Figure 8)."""
+    profile = source.profile(given["profile"])
+    return (Drawing(width_savings_figure(width_savings_info(profile), theme), profile_label(profile), strip=True),)
 
 
 def pair(source: Source, theme: Theme, given: Mapping[str, Any]) -> tuple[Block, ...]:

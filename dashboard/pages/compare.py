@@ -38,5 +38,5 @@ with ui.guarded():
     ui_compare.timelines(workspace, found, about)
 
     st.subheader("Over time", anchor=False, help=HELP["over_time"])
-    ui_compare.over_time(compared, about)
+    ui_compare.over_time(workspace, found, compared, about)
     ui_compare.onward(found)

@@ -14,7 +14,7 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -28,6 +28,7 @@ from as2d_core.profiles import catalogue
 from as2d_core.profiles.codec import profile_to_json
 from as2d_core.replay.trajectories import corpus_ids
 from dashboard.notebook.cells import Notebook, notebook_to_json
+from dashboard.notebook.figures import VIEWS
 from dashboard.notebook.running import filled
 from dashboard.notebook.source import Source
 from dashboard.reports.jupyter import jupyter_notebook
@@ -64,7 +65,7 @@ def contents(source: Source, notebook: Notebook) -> Contents:
     wanted: dict[str, list[str]] = {"runs": list(notebook.runs), "profile": [], "corpus": [], "group": []}
     for cell in notebook.cells:
         if cell.kind == "figure":
-            _collect(cell.body.get("settings", {}), notebook, wanted)
+            _collect(cell.body, notebook, wanted)
     rows: dict[str, RunRow] = {}
     notes = []
     for run_id in wanted["runs"]:
@@ -91,13 +92,17 @@ def contents(source: Source, notebook: Notebook) -> Contents:
     return Contents(tuple(rows.values()), tuple(own), tuple(sets), tuple(notes))
 
 
-def _collect(settings: dict[str, Any], notebook: Notebook, wanted: dict[str, list[str]]) -> None:
+def _collect(body: Mapping[str, Any], notebook: Notebook, wanted: dict[str, list[str]]) -> None:
     known = notebook.parameters
-    for key, value in settings.items():
-        if key in ("run", "runs", "profile", "corpus", "group"):
+    view = VIEWS.get(str(body.get("view")))
+    for key, value in body.get("settings", {}).items():
+        # What a setting names, its kind says: a second run or profile has another name.
+        kind = view.settings[key].kind if view is not None and key in view.settings else key
+        kind = "group" if key == "group" else kind
+        if kind in ("run", "runs", "profile", "corpus", "group"):
             value = filled(value, known)  # noqa: PLW2901 - the same with its parameters filled in
-            many = value if isinstance(value, list) else str(value).split() if key == "runs" else [str(value)]
-            wanted["runs" if key == "run" else key] += [str(item) for item in many]
+            many = value if isinstance(value, list) else str(value).split() if kind == "runs" else [str(value)]
+            wanted["runs" if kind == "run" else kind] += [str(item) for item in many]
 
 
 def write_bundle(source: Source, notebook: Notebook, now: datetime | None = None) -> Export:

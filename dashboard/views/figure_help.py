@@ -164,6 +164,10 @@ _OF_VIEWS = {
     "profile": "costs",
     "profile widths": "widths",
     "profile pair": "pair",
+    "profile savings": "savings",
+    "over time": "over_time",
+    "replay": "timeline",
+    "recording": "waveform",
     "published table": "deviations",
 }
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard.views import numbers
@@ -149,3 +150,11 @@ def over_time_figure(info: OverTimeInfo, theme: Theme) -> go.Figure:
         }
     )  # fmt: skip
     return figure
+
+
+def over_time_frame(info: OverTimeInfo) -> pd.DataFrame:
+    """Every run that is drawn, for files."""
+    return pd.DataFrame(
+        [(item.name, when, tps, window) for item in info.series for when, tps, window in item.runs],
+        columns=["Setting", "When (UTC)", "TPS (tok/s)", "Window"],
+    )

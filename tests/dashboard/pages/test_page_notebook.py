@@ -146,6 +146,14 @@ def test_figures_of_other_pages_are_sent_to_the_notebook_saved_last(workspace, k
     assert next(iter(app.charts.values()))["layout"]["xaxis"]["range"] == [10, 90]
 
 
+def test_a_replayed_picture_is_sent_with_its_window_and_costs(workspace, open_page):
+    open_page("start").press("Send to notebook")
+    (kept,) = notebooks.list_notebooks(workspace.store)
+    cell = notebooks.open_notebook(workspace.store, kept.notebook_id).cells[-1]
+    settings = {"corpus": "demo", "window": "long_00", "profile": "k70", "budget": 7}
+    assert (cell.body["view"], dict(cell.body["settings"])) == ("replay", settings)
+
+
 def test_a_first_figure_begins_a_notebook(workspace, open_page):
     open_page("budgets", profile="k70", corpus="demo").press("Send to notebook")
     (kept,) = notebooks.list_notebooks(workspace.store)

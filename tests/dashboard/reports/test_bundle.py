@@ -17,7 +17,7 @@ from dashboard.notebook.cells import Notebook, figure_cell, parameter_cell, quer
 from dashboard.notebook.outputs import Drawing, Grid, Markup, Sentence
 from dashboard.notebook.running import run_notebook
 from dashboard.notebook.source import Source
-from dashboard.reports.bundle import SCHEMA, write_bundle
+from dashboard.reports.bundle import SCHEMA, contents, write_bundle
 from dashboard.reports.rerun import open_bundle
 from dashboard.services.importing import import_bytes, import_path
 from dashboard.services.reporting import make_report
@@ -111,6 +111,16 @@ def test_runs_that_others_are_compared_with_come_along(shelf):
     manifest = json.loads(member(packed, "manifest.json"))
     assert get_run(shelf, "ours").reference_run_id == "alone"
     assert {run["run_id"] for run in manifest["runs"]} == {"ours", "alone"}
+
+
+def test_a_second_run_or_profile_of_a_figure_comes_along_too(shelf):
+    cells = (
+        figure_cell("aligned", run="ours", against="theirs"),
+        figure_cell("profile pair", profile="k70", against="me"),
+    )
+    found = contents(Source(shelf), Notebook("nb-2", "Two", cells))
+    assert {row.run_id for row in found.rows} == {"ours", "theirs", "alone"}
+    assert found.profiles == ("me",)
 
 
 def test_the_tables_are_read_by_pandas(shelf, bundle):
