@@ -27,6 +27,10 @@ from dashboard.views.runs_compare import comparison_figure, comparison_info
 from dashboard.views.theme import METHOD_NAMES, PICTURE_CONFIG
 
 PAGE = 100
+LISTED = "runs"
+TICKED = "ticked"
+MOST_IN_ADDRESS = 40
+"""Ticked runs that an address names; with more of them it would be longer than some programs take."""
 MOST_ROWS = 15
 MOST_TIMELINES = 8
 ORDERS: dict[str, tuple[str, bool]] = {
@@ -129,15 +133,23 @@ def _nothing(workspace: Workspace) -> None:
 def table(rows: Sequence[RunRow], key: str) -> list[RunRow]:
     """The rows as a table; returns those that are ticked."""
     info: RunsInfo = runs_info([_mapping(row) for row in rows])
+    name = f"{key}-{hash(info.run_ids)}"
+
+    def ticked() -> None:
+        ids = [rows[i].run_id for i in st.session_state[name]["selection"]["rows"] if i < len(rows)]
+        ui_state.put(**{TICKED: "\n".join(ids) if len(ids) <= MOST_IN_ADDRESS else None})
+
+    asked = set(ui_state.get(TICKED).split("\n")) if key == LISTED else set()
     chosen = st.dataframe(
         runs_styled(info),
         hide_index=True,
         placeholder=numbers.NA,
         height=grid_height(len(rows), MOST_ROWS),
-        on_select="rerun",
+        on_select=ticked if key == LISTED else "rerun",
+        selection_default={"selection": {"rows": [i for i, row in enumerate(rows) if row.run_id in asked]}},
         selection_mode="multi-row",
         column_order=[*(name for name in info.table.columns if name not in LAST), *LAST],
-        key=f"{key}-{hash(info.run_ids)}",
+        key=name,
         column_config={
             name: st.column_config.Column(
                 help=text, width=column_width([name, *info.table[name]]) if name in SHOWN_WHOLE else None
@@ -188,9 +200,14 @@ def _export(workspace: Workspace, where: RunFilter, chosen: Sequence[RunRow]) ->
             st.button(
                 f"Delete {numbers.counted(len(chosen), 'run')}",
                 icon=":material/delete:",
-                on_click=_each,
-                args=(lambda row: runs.delete_run(workspace, row.run_id), chosen, "moved to the bin"),
+                on_click=_delete,
+                args=(workspace, chosen),
             )
+
+
+def _delete(workspace: Workspace, chosen: Sequence[RunRow]) -> None:
+    _each(lambda row: runs.delete_run(workspace, row.run_id), chosen, "moved to the bin")
+    ui_state.put(**{TICKED: None})
 
 
 def _tags(workspace: Workspace, chosen: Sequence[RunRow]) -> None:

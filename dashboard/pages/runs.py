@@ -10,6 +10,6 @@ else:
     with ui.guarded():
         where = ui_runs.asked_for(workspace)
         rows = ui_runs.listed(workspace, where)
-        chosen = ui_runs.table(rows, "runs")
+        chosen = ui_runs.table(rows, ui_runs.LISTED)
         ui_runs.actions(workspace, where, chosen)
         ui_runs.compare(workspace, chosen)

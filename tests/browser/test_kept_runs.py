@@ -52,6 +52,10 @@ def test_ticked_runs_are_compared(shown):
     shown.get_by_text("Compared").wait_for()
     settle(shown)
     assert shown.get_by_text("Tags that all of them have").is_visible()
+    shown.reload()
+    shown.get_by_text("Compared").wait_for()
+    settle(shown)
+    assert shown.get_by_text("Tags that all of them have").is_visible()
     assert exceptions(shown) == []
 
 

@@ -56,6 +56,14 @@ def test_runs_are_put_in_order(keep, open_page):
     assert list(table(open_page("runs", order="Oldest first"))["Run"]) == ["first", "second"]
 
 
+def test_ticked_runs_are_in_the_address_and_are_compared_again_after_a_reload(keep, open_page):
+    for name, method in (("a", "as2d"), ("b", "sd"), ("c", "as2d")):
+        keep(name, method=method)
+    app = open_page("runs", ticked="a\nb\ngone")
+    assert "compared" in app.charts
+    assert "runs a, b" in str(app.charts["compared"]) or "runs b, a" in str(app.charts["compared"])
+
+
 def test_many_runs_come_page_by_page(keep, open_page, workspace):
     for number in range(103):
         keep(f"run-{number:03d}", created_at=f"2026-03-01T10:{number // 60:02d}:{number % 60:02d}+00:00")
