@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from as2d_core.errors import ModelError
-from dashboard import cli_phone_profile, cli_phone_run, cli_phone_sessions, cli_phone_virtual
+from dashboard import cli_phone_connect, cli_phone_profile, cli_phone_run, cli_phone_sessions, cli_phone_virtual
 from dashboard.cli_output import Answer, Progress, command, command_group
 from dashboard.services.folders import user_folders
 from dashboard.services.phones import (
@@ -33,7 +33,7 @@ def register(commands: Any) -> None:
     actions = command_group(
         commands,
         "phone",
-        "a phone over adb: setup, doctor, profile, run, sessions, virtual",
+        "a phone over adb: connect, setup, doctor, profile, run, sessions, virtual",
         "as2d phone doctor",
         "A phone that is connected over adb: set it up, examine it, profile it, run on it.",
     )
@@ -60,6 +60,7 @@ def register(commands: Any) -> None:
     _add_phone(clean)
     clean.add_argument("--all", action="store_true", help="remove everything of ours, the streams of runs included")
     clean.set_defaults(command=phone_clean)
+    cli_phone_connect.register(actions)
     cli_phone_profile.register(actions)
     cli_phone_run.register(actions)
     cli_phone_sessions.register(actions)

@@ -52,7 +52,7 @@ WATCH_S, LIVE_S = 2.0, 1.0
 FACTS_S = 30.0
 CONNECT_HELP = (
     "Switch on USB debugging in the phone's developer options, plug it in, and allow this computer on its screen. "
-    "For wireless use: adb connect ADDRESS. Phones of other computers: AS2D_ADB_SERVERS=host:port."
+    "Without a cable: connect it over the network, below. Phones of other computers: AS2D_ADB_SERVERS=host:port."
 )
 
 

@@ -1,6 +1,6 @@
 import streamlit as st
 
-from dashboard import ui, ui_devices, ui_phones
+from dashboard import ui, ui_devices, ui_phones, ui_wireless
 
 workspace = ui.open_page("devices", "Devices", "What can run requests, whether it is ready, and how it is now.")
 
@@ -12,6 +12,7 @@ with st.container():  # what comes below keeps its place when phones come and go
     if not found.phones:
         ui_devices.nothing_connected(found)
 ui_devices.computer(workspace)
+ui_wireless.wireless(workspace)
 
 st.subheader("No phone at hand?", anchor=False)
 ui_devices.virtual_phone(workspace)

@@ -44,6 +44,29 @@ def meant_phone(wanted: str | None, *, start_server: bool = True) -> KnownPhone:
     return entry
 
 
+def connect_phone(address: str) -> str:
+    """Let the (first) adb server connect a phone over the network; returns its serial.
+
+    Raises:
+        UnauthorizedError: somebody has to allow it on the phone.
+        DeviceError: there is no phone at this address, or it is none.
+    """
+    server = configured_servers()[0]
+    server.ensure()
+    return server.connect(address)
+
+
+def pair_phone(address: str, code: str) -> None:
+    """Let the (first) adb server pair with a phone that shows an address and a code.
+
+    Raises:
+        DeviceError: the phone does not answer there, or the code is another.
+    """
+    server = configured_servers()[0]
+    server.ensure()
+    server.pair(address, code)
+
+
 def greet(entry: KnownPhone) -> None:
     """A phone was connected: what an earlier session could not put back on it is put back now."""
     with suppress(DeviceError):  # whoever needs the phone sees what is wrong with it

@@ -4,16 +4,20 @@ import os
 import re
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from device_bridge.adb.commands import decoded
-from device_bridge.adb.wire import LOCAL_HOSTS, USUAL_PORT, Deadline, Wire, refusal
+from device_bridge.adb.wire import LOCAL_HOSTS, UNLOCK_HINT, USUAL_PORT, Deadline, Wire, refusal
 from device_bridge.errors import (
     AdbMissingError,
     AdbServerDownError,
+    CommandTimeoutError,
     DeviceError,
+    OfflineError,
     PhoneNotFoundError,
+    UnauthorizedError,
 )
 
 DEFAULT_PORT = USUAL_PORT
@@ -21,7 +25,22 @@ SERVERS_VARIABLE = "AS2D_ADB_SERVERS"
 ASK_S = 5.0
 START_S = 20.0
 CONNECT_S = 15.0
+USUAL_PHONE_PORT = 5555
+"""Where a phone listens after ``adb tcpip``."""
 TOOLS_HINT = "Install Android's platform tools."
+_ADDRESS = r"(?:\[([0-9A-Fa-f:.]+)\]|([^\s:\[\]@/]+))(?::(\d{1,5}))?"
+_CONNECT_HINT = (
+    "Check that Wireless debugging is on, that the address is the one it shows, and that both are in one network."
+)
+_CONNECT_HINTS = {
+    "refused": "Nothing listens at this port: take the one that Wireless debugging shows now, which changes each time "
+    f"it is switched on, or {USUAL_PHONE_PORT} after adb tcpip.",
+    "resolve": "Check the name, or write the address in digits as Wireless debugging shows it.",
+}
+"""What to do, by a word of adb's."""
+_PAIR_HINT = (
+    "Take the code and the address that the phone shows under 'Pair device with pairing code' while it shows them."
+)
 _FIELD = re.compile(r"\s+([a-z_]+):(\S+)")
 
 
@@ -98,15 +117,16 @@ class AdbServer:
         Raises:
             DeviceError: it does not answer, or the address cannot be one.
         """
-        if not re.fullmatch(r"\S+", address):
-            raise DeviceError(f"{address!r} is no network address.", "Write it as host:port, like 10.0.0.7:5555.")
-        answer = self.ask(f"host:connect:{address}", timeout_s)
+        place = phone_address(address, USUAL_PHONE_PORT)
+        answer = self.ask(f"host:connect:{place}", timeout_s).strip()
         if not re.match(r"(already )?connected to ", answer):
-            raise DeviceError(
-                f"The phone at {address} cannot be connected (adb: {answer.strip()}).",
-                "Check that wireless debugging is on and both are in one network.",
-            )
-        return answer.strip().rpartition(" ")[2]
+            if "authenticate" in answer:  # it is there, and waits for somebody to allow it
+                raise UnauthorizedError(f"The phone at {place} does not trust this computer yet.", UNLOCK_HINT)
+            with suppress(DeviceError):
+                self.disconnect(place, timeout_s)  # adb would go on trying, and list it as offline
+            hint = next((hint for word, hint in _CONNECT_HINTS.items() if word in answer), _CONNECT_HINT)
+            raise DeviceError(f"No phone could be connected at {place} (adb: {answer}).", hint)
+        return answer.rpartition(" ")[2]
 
     def disconnect(self, address: str, timeout_s: float = CONNECT_S) -> None:
         """Let go of a phone that was connected over the network; one that is gone already is no error.
@@ -128,11 +148,16 @@ class AdbServer:
         """
         if not re.fullmatch(r"\d{6}", code):
             raise DeviceError(f"{code!r} is no pairing code.", "It is the six digits that the phone shows.")
-        answer = self.ask(f"host:pair:{code}:{address}", timeout_s)
+        place = phone_address(address)
+        try:
+            answer = self.ask(f"host:pair:{code}:{place}", timeout_s)
+        except (AdbServerDownError, CommandTimeoutError):
+            raise
+        except DeviceError as error:
+            answer = str(error)
         if not answer.startswith("Successfully paired"):
-            raise DeviceError(
-                f"Pairing with {address} failed (adb: {answer.strip()}).", "Ask the phone for a new code."
-            )
+            said = answer.partition("Failed: ")[2] or answer
+            raise DeviceError(f"Pairing with {place} failed (adb: {said.strip().rstrip('.')}).", _PAIR_HINT)
 
     def ask(self, request: str, timeout_s: float = ASK_S) -> str:
         """Send one request to the server itself and read its answer.
@@ -185,7 +210,31 @@ class PhoneEntry:
             return None
         if self.state in {"recovery", "sideload", "bootloader", "rescue"}:
             return DeviceError(f"Phone {self.serial} is in {self.state} mode.", "Start it normally.")
+        if self.state == "offline" and self.way == "network":
+            return OfflineError(
+                f"Phone {self.serial} is offline (adb: device offline).",
+                "Check that it is awake and that the address is a phone's; then connect it again with: as2d phone "
+                f"connect {self.serial}",
+            )
         return refusal(f"device {self.state}", f"Phone {self.serial}")
+
+
+def phone_address(text: str, usual_port: int | None = None) -> str:
+    """``host:port`` of a phone in the network, as adb takes it; some others let its server crash.
+
+    Args:
+        usual_port: for an address without one; ``None``: it must have one.
+
+    Raises:
+        DeviceError: the text is none.
+    """
+    found = re.fullmatch(_ADDRESS, text.strip())
+    port = usual_port if found is None or found[3] is None else int(found[3])
+    if found is None or port is None or not 0 < port < 65_536:
+        raise DeviceError(
+            f"{text.strip()!r} is no network address of a phone.", "Write it as host:port, like 10.0.0.7:5555."
+        )
+    return f"[{found[1]}]:{port}" if found[1] else f"{found[2]}:{port}"
 
 
 def parse_server(text: str) -> AdbServer:
@@ -194,7 +243,7 @@ def parse_server(text: str) -> AdbServer:
     Raises:
         DeviceError: the text is none of these.
     """
-    found = re.fullmatch(r"(?:tcp:)?(?:\[([0-9A-Fa-f:.]+)\]|([^\s:\[\]@/]+))(?::(\d{1,5}))?", text.strip())
+    found = re.fullmatch(f"(?:tcp:)?{_ADDRESS}", text.strip())
     if found is None or not 0 < int(found[3] or DEFAULT_PORT) < 65_536:
         raise DeviceError(f"{text!r} is no address of an adb server.", f"Write host:port, like lab-3:{DEFAULT_PORT}.")
     return AdbServer(found[1] or found[2], int(found[3] or DEFAULT_PORT))

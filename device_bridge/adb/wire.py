@@ -207,6 +207,8 @@ class Wire:
             CommandTimeoutError, PhoneLostError: it did not come whole.
         """
         length = self.receive(4, deadline)
+        if length == b"FAIL":  # it had accepted the request, and could not do it after all
+            raise refusal(self.receive_block(deadline).decode("utf-8", "replace"), "the adb server")
         try:
             size = int(length, 16)
         except ValueError:

@@ -90,16 +90,13 @@ def build_runtime(
     Raises:
         BundleError: a sentence on what is missing or failed.
     """
+    given = given_wheels(wheels_folder) if wheels_folder else None  # before anything is downloaded
     _create(cache)
     with tempfile.TemporaryDirectory(prefix="build-", dir=cache) as scratch_name:
         scratch = Path(scratch_name)
         roots = [folder.expanduser() for folder in python_folders] or [debian_python(scratch / "apt", say)]
         python = find_python(roots)
-        wheels = (
-            given_wheels(wheels_folder)
-            if wheels_folder
-            else download_wheels(scratch / "wheels", python.version, python.glibc, say)
-        )
+        wheels = given or download_wheels(scratch / "wheels", python.version, python.glibc, say)
         unpack_wheels(wheels, scratch / "site")
         folder = scratch / "bundle"
         assemble(python, scratch / "site", folder, say)

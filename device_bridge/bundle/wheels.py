@@ -64,14 +64,18 @@ def given_wheels(folder: Path) -> list[Path]:
     """The wheels in a folder.
 
     Raises:
-        BundleError: there is none, or MNN or numpy is not among them.
+        BundleError: there is none, or one that is needed is not among them.
     """
+    if not folder.expanduser().is_dir():
+        raise BundleError(f"There is no folder {folder}.", "Give the folder that holds the arm64 wheels.")
     wheels = sorted(folder.expanduser().glob("*.whl"))
     names = {wheel.name.partition("-")[0].casefold() for wheel in wheels}
     missing = [name for name in ("mnn", "numpy", "soundfile", "soxr") if name not in names]
     if missing:
+        *others, last = missing
+        named = f"{', '.join(others)} and {last}" if others else last
         raise BundleError(
-            f"{folder} holds no wheel of {' and '.join(missing)}.",
+            f"{folder} holds no wheel of {named}.",
             "Put arm64 Linux wheels (…aarch64.whl) of MNN, numpy, soundfile and soxr there, with what they depend on.",
         )
     wrong = [w.name for w in wheels if not w.stem.endswith(("_aarch64", "-any"))]

@@ -77,7 +77,8 @@ def place_package(
             "Remove something from the phone, or earlier versions with: as2d phone clean",
         )
     remote = f"{INBOX}/{package.id}.tar.gz"
-    push_file(phone, package.archive, remote, progress=progress, cancel=cancel)
+    # Whoever gives us a package has just looked whether its archive still has this content.
+    push_file(phone, package.archive, remote, progress=progress, cancel=cancel, sha256=package.archive_sha256)
     mark = json.dumps({"id": package.id, "archive_sha256": package.archive_sha256, "versions": package.versions})
 
     def unpack() -> None:

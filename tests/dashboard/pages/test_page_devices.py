@@ -35,6 +35,8 @@ def test_without_a_phone_the_page_says_how_to_connect_one_and_shows_this_compute
     app = open_page("devices")
     assert "No phone is connected." in app.text
     assert "USB debugging" in app.text
+    assert "connect it over the network, below" in app.text
+    assert {"Address", "Pairing address", "Pairing code"} <= {field.label for field in app.test.text_input}
     assert "This computer" in [item.value for item in app.test.subheader]
     assert "Cores on-line" in app.text
 
@@ -78,6 +80,9 @@ def test_a_phone_that_waits_for_permission_says_what_to_do(open_page, start_phon
     app = open_page("devices")
     assert "Allow" in app.text or "allow" in app.text
     assert "Its facts are shown once it is ready." in app.text
+    next(field for field in app.test.text_input if field.label == "Address").input("127.0.0.1:1")
+    app.press("Connect")  # another one, over the network
+    assert "Nothing listens at this port" in app.text
 
 
 def test_a_press_counts_once_though_the_page_is_drawn_anew_before_the_script_has_come_to_it(open_page, monkeypatch):

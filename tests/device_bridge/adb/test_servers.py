@@ -7,7 +7,7 @@ import pytest
 from virtual_phones import OwnAdbServer, Phones
 
 from device_bridge.adb import AdbPhone, AdbServer, configured_servers, list_phones, pick_phone
-from device_bridge.adb.servers import _entry, parse_server
+from device_bridge.adb.servers import PhoneEntry, _entry, parse_server, phone_address
 from device_bridge.adb.wire import _start_hint
 from device_bridge.errors import (
     AdbServerDownError,
@@ -117,8 +117,36 @@ def test_what_to_do_about_a_server_that_is_down_is_done_on_its_own_computer():
 def test_a_phone_that_is_not_there_is_said_to_be_so(own_adb):
     with pytest.raises(PhoneNotFoundError, match="is not connected"):
         AdbPhone(own_adb.server, "a b;'c").run(["true"])
-    with pytest.raises(DeviceError):
-        own_adb.server.connect("127.0.0.1:1", 5)
+
+
+def test_an_address_where_no_phone_listens_is_a_sentence_and_is_not_kept_as_a_phone(own_adb):
+    with pytest.raises(
+        DeviceError, match=r"127\.0\.0\.1:1 .*refused.* Nothing listens at this port: take the one that"
+    ):
+        own_adb.server.connect(" 127.0.0.1:1 ")
+    assert "127.0.0.1:1" not in [entry.serial for entry in own_adb.server.phones()]
+    with pytest.raises(DeviceError, match=r"Pairing with 127\.0\.0\.1:1 failed \(adb: .* under 'Pair device"):
+        own_adb.server.pair("127.0.0.1:1", "123456")
+
+
+@pytest.mark.parametrize("address", ["", " ", "a b:1", "phone:0", "phone:99999", "phone:5x", "::1:5555", "user@host:1"])
+def test_what_is_no_address_of_a_phone_never_reaches_the_server(nobody, address):
+    for ask in (nobody.connect, lambda text: nobody.pair(text, "123456")):
+        with pytest.raises(DeviceError, match="no network address of a phone"):
+            ask(address)
+
+
+def test_an_address_without_a_port_means_the_usual_one_and_for_pairing_nothing():
+    assert phone_address(" lab-phone ", 5555) == "lab-phone:5555"
+    assert phone_address("[fe80::1]:37213") == "[fe80::1]:37213"
+    with pytest.raises(DeviceError, match="host:port"):
+        phone_address("lab-phone")
+
+
+def test_a_phone_in_the_network_that_is_offline_is_not_told_to_be_unplugged(nobody):
+    said = str(PhoneEntry(nobody, "10.0.0.7:5555", "offline").problem())
+    assert "as2d phone connect 10.0.0.7:5555" in said
+    assert "nplug" not in said
 
 
 class Listener:

@@ -155,7 +155,7 @@ def test_the_launcher_can_be_executed_and_finds_its_folder_by_itself(tmp_path, r
 
 
 def test_missing_wheels_are_named(tmp_path):
-    with pytest.raises(BundleError, match=r"no wheel of mnn and numpy and soundfile and soxr"):
+    with pytest.raises(BundleError, match=r"no wheel of mnn, numpy, soundfile and soxr"):
         given_wheels(tmp_path)
 
 
