@@ -43,7 +43,7 @@ COMMANDS = {
     "store": "where runs are kept: path, verify, rebuild, bin",
     "models": "models that can be chosen: list, add, check, default, remove",
     "password": "set the dashboard's password",
-    "phone": "a phone over adb: setup, doctor, profile, run, sessions, virtual",
+    "phone": "a phone over adb: connect, setup, doctor, profile, run, sessions, virtual",
     "bundle": "the self-contained Python that runs on phones: build",
     "native": "the runner in C++: build, check",
 }
