@@ -1,5 +1,6 @@
 """Facts of phones of several vendors, each with how it was read; what is not said stays unknown."""
 
+import json
 import subprocess
 
 import facts_samples as samples
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from device_bridge.facts import COMMANDS, batch, cpu_label, facts_from, read_conditions, read_facts, sections
-from device_bridge.facts_text import parse_properties, parse_storage
+from device_bridge.facts_text import parse_properties
 
 
 @pytest.fixture
@@ -89,10 +90,21 @@ def test_a_property_may_run_over_lines_and_hold_brackets():
     assert parse_properties("[a]: [x]y]\n[b]: [one\ntwo]\n[c]: []\n") == {"a": "x]y", "b": "one\ntwo", "c": ""}
 
 
-@given(st.text(max_size=400))
-def test_no_text_of_a_phone_breaks_the_readers(text):
-    facts_from(dict.fromkeys(COMMANDS, text))
-    parse_storage(text)
+LINES = sorted({line for said in samples.K70.values() for line in said.splitlines()})
+"""Each command is answered with what another one says, cut, doubled and out of order."""
+
+
+@given(st.lists(st.sampled_from(LINES) | st.text(max_size=30), max_size=25).map("\n".join))
+def test_any_text_of_a_phone_becomes_facts_that_a_record_can_hold_and_nothing_empty_is_one(text):
+    facts = facts_from(dict.fromkeys(COMMANDS, text))
+    assert json.loads(json.dumps(facts.as_json(), allow_nan=False))["how"].keys() == facts.facts.keys()
+    for fact in facts.facts.values():
+        assert fact.how
+        assert fact.value not in ("", (), {})
+    sizes = [facts.value(f"{what}_bytes") for what in ("memory", "memory_available", "storage", "storage_free")]
+    assert all(size is None or size >= 0 for size in sizes)
+    celsius = [value for _, value in facts.value("temperatures_c") or ()]
+    assert all(-50 <= value <= 200 for value in celsius)
 
 
 def test_conditions_are_a_part_of_the_facts_in_one_short_command():

@@ -307,11 +307,18 @@ def test_whatever_a_request_holds_it_is_checked_or_refused(ask, data):
     body = request_to_json(ask("as2d", budget=3))
     place = data.draw(st.sampled_from([body, body["target"], body["audio"], body["drafter"], body["placement"]]))
     place[data.draw(st.sampled_from([*place, "surprise"]))] = data.draw(JSON)
+    said = None
     try:
         job = check_request(request_from_json(body))
-    except (As2dError, OSError):
+    except (As2dError, OSError) as error:
+        said = str(error)
+    if said is not None:
+        assert said.strip()
+        assert "\n" not in said
         return
-    json.dumps(request_to_json(job.request), allow_nan=False).encode()
+    kept = json.dumps(request_to_json(job.request), allow_nan=False)
+    assert request_from_json(json.loads(kept)) == job.request
+    assert (job.request.method, job.request.run_id) == (body["method"], body["run_id"])
 
 
 def test_a_task_profile_that_the_runner_does_not_work_under(error_of):
