@@ -104,15 +104,16 @@ def ingest_run(store: Store, path: Path | str, timeout_s: float = WRITE_S) -> In
     except OSError as error:
         raise StoreFolderError(f"The run file {path} cannot be read ({error.strerror}); check the path.") from error
     begun = False
+    place: Path | None = None
     try:
         prepared = _prepare(part, path, sha256, length)
-        log = folders.runs / (safe_name(prepared.record.run_id) + LOG_SUFFIX)
+        place = log = folders.runs / (safe_name(prepared.record.run_id) + LOG_SUFFIX)
         return store.write(lambda cursor: _place(cursor, store, prepared, part, log), timeout_s)
     except (DiskFullError, StoreBusyError, StoreClosedError, StoreFolderError) as error:
         begun = isinstance(error, StoreBusyError) and error.begun
-        if begun or not _lies_there(log, sha256):
+        if begun or place is None or not _lies_there(place, sha256):
             raise
-        kept = f" The log is kept as {log} and is taken in when the store is opened next."
+        kept = f" The log is kept as {place} and is taken in when the store is opened next."
         raise type(error)(str(error) + kept) from error
     finally:
         if not begun:  # a write that goes on still needs the copy, and removes it itself

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -22,6 +23,8 @@ FUZZER = "as2d-fuzz"
 CONFIGURE_DEADLINE_S = 300
 BUILD_DEADLINE_S = 1800
 _KEPT_BUILDS = 6
+_IN_USE_S = 86_400.0
+"""A build that was made or asked for so recently may be running."""
 _STEP = re.compile(r"\[(?:(\d+)/(\d+)|\s*(\d+)%)\]")
 """How ninja and make count what they compile."""
 _PARTS = ("*.txt", "cmake/*.cmake", "src/**/*.[ch]pp", "src/**/*.in", "fuzz/*.cpp")
@@ -103,6 +106,7 @@ def build_for_tests(cache: Path, sanitize: str = "", preset: str = "host") -> Pa
     folder = cache / key
     program = folder / PROGRAM
     if program.is_file():
+        os.utime(folder)  # it is in use
         return program
     cache.mkdir(parents=True, exist_ok=True)
     with _alone(cache / "lock"):
@@ -204,7 +208,8 @@ def _alone(lock: Path) -> Any:
 
 
 def forget_old_builds(cache: Path) -> None:
-    """Remove all but the newest few folders of a cache."""
-    builds = sorted((path for path in cache.iterdir() if path.is_dir()), key=lambda path: path.stat().st_mtime)
-    for path in builds[:-_KEPT_BUILDS]:
-        shutil.rmtree(path, ignore_errors=True)
+    """Remove all but the newest few folders of a cache, and none that somebody else may be using."""
+    builds = sorted((path.stat().st_mtime, path) for path in cache.iterdir() if path.is_dir())
+    for made_at, path in builds[:-_KEPT_BUILDS]:
+        if time.time() - made_at > _IN_USE_S:
+            shutil.rmtree(path, ignore_errors=True)

@@ -3,11 +3,11 @@
 import json
 import sys
 import threading
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from patience import wait_for
 
 from as2d_core.gates import Gates
 from as2d_core.models.demo_catalog import demo_window
@@ -38,13 +38,6 @@ def phone(own_adb, tmp_path, data_folder, monkeypatch):
     monkeypatch.setattr(Provision, "runner", lambda _: RUNNER)
     yield rig
     phones.close()
-
-
-def wait_for(condition):
-    until = time.monotonic() + DEADLINE_S
-    while not condition():
-        assert time.monotonic() < until
-        time.sleep(0.02)
 
 
 def unplug_in(phone, workspace, method, seconds=1.5):

@@ -267,7 +267,7 @@ def test_closing_finishes_writes_that_were_accepted(folder):
 
     def slow(cursor):
         closing.wait(120)
-        time.sleep(0.2)
+        time.sleep(0.2)  # it is closing by now, or will be: both must do
         cursor.execute("INSERT INTO tags VALUES ('x', 'y')")
 
     given_up_once_begun(store, slow)

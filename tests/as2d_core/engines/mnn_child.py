@@ -4,7 +4,7 @@ import multiprocessing
 import os
 from pathlib import Path
 
-ANSWER_DEADLINE_S = 60.0
+from patience import PATIENCE_S
 
 
 class ChildModel:
@@ -24,7 +24,7 @@ class ChildModel:
         return self.answer()
 
     def answer(self):
-        assert self._pipe.poll(ANSWER_DEADLINE_S), "the model does not answer"
+        assert self._pipe.poll(PATIENCE_S), "the model does not answer"
         value, error = self._pipe.recv()
         if error is not None:
             raise error
@@ -32,9 +32,9 @@ class ChildModel:
 
     def close(self) -> None:
         self._pipe.close()
-        self._process.join(10)
+        self._process.join(PATIENCE_S)
         self._process.kill()
-        self._process.join(10)
+        self._process.join(PATIENCE_S)
 
 
 def _serve(pipe, folder: Path, settings) -> None:

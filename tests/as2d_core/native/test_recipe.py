@@ -1,6 +1,7 @@
 """What is missing for a build of the native runner is one sentence, said before a compiler is started."""
 
 import json
+import os
 
 import pytest
 from fake_native_trees import AUDIO, LLM, OPENCL, mnn_tree, ndk_tree, tools
@@ -207,3 +208,20 @@ def test_a_damaged_library_is_a_sentence(place, damage):
     root = mnn_tree(place / "mnn")
     (root / "lib/libMNN.a").write_bytes(damage)
     refused(android(place, root), root / "lib/libMNN.a")
+
+
+def test_of_many_builds_the_oldest_are_removed_and_none_that_somebody_may_be_using(tmp_path):
+    cache = tmp_path / "builds"
+    for number in range(9):
+        (cache / f"{number}").mkdir(parents=True)
+    for number in (3, 1):
+        os.utime(cache / f"{number}", (number, number))
+    builder.forget_old_builds(cache)
+    assert {path.name for path in cache.iterdir()} == {"0", "2", "4", "5", "6", "7", "8"}
+    os.utime(cache / "8", (8, 8))
+    builder.forget_old_builds(cache)
+    assert not (cache / "8").exists()
+    for path in cache.iterdir():
+        os.utime(path, (1, 1))
+    builder.forget_old_builds(cache)
+    assert len(list(cache.iterdir())) == 6

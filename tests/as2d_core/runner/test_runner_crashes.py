@@ -164,7 +164,7 @@ def test_nothing_outlives_a_killed_runner(moment, start_runner, ask):
     runner.send(ask("as2d", "long_00", budget=3, drafter_pace_ms=100.0, **widths))
     runner.target_pid()
     if moment == "testing widths":
-        time.sleep(1.0)
+        time.sleep(1.0)  # somewhere in the test; nothing may outlive it at whatever moment
     elif moment == "loading":
         runner.drafter_pid()
     else:

@@ -82,11 +82,11 @@ def test_cancelling_a_run_that_has_ended_leaves_the_next_one_alone(runner, ask):
 
 def test_a_run_cancelled_while_the_widths_are_tested_ends_soon(start_runner, ask):
     runner = start_runner()
-    request = ask(exact_widths=None)
+    request = ask("target-only", "long_00", exact_widths=None)
     runner.send(request)
     runner.lines("run")
     runner.target_pid()
-    time.sleep(0.3)
+    time.sleep(0.3)  # somewhere in the test, which takes seconds
     runner.send({"cancel": request.run_id})
     assert runner.record().status == "cancelled"
 

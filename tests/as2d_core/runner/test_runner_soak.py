@@ -68,7 +68,7 @@ def test_a_drafter_may_die_at_any_moment(seed, runner, ask, reference):
     runner.send(ask("as2d", "fast_07", budget=rng.randint(1, 8), drafter_pace_ms=rng.choice([1.0, 20.0, 60.0])))
     drafter = runner.drafter_pid()
     runner.lines("engine")
-    time.sleep(rng.random() * 0.4)
+    time.sleep(rng.random() * 0.4)  # at any moment
     os.kill(drafter, signal.SIGKILL)
     record = runner.record()
     assert record.problems == []

@@ -2,12 +2,12 @@
 
 import json
 import threading
-import time
 from dataclasses import asdict, replace
 from itertools import count
 
 import pytest
 from fake_native_trees import elf
+from patience import wait_for
 
 from as2d_core.native.built import Built
 from as2d_core.request import AudioRef, ModelRef, Request
@@ -64,10 +64,7 @@ def test_a_phone_has_its_facts_its_checklist_and_the_state_of_this_moment(open_p
 def test_a_phone_on_a_cable_and_over_the_air_has_one_card(open_page, start_phone, own_server, own_adb):
     phone = start_phone("11pro")
     phone.fault("wifi")
-    ends = time.monotonic() + 60
-    while len([p for p in own_adb.server.phones() if p.name == phone.preset.model and p.ready]) < 2:
-        assert time.monotonic() < ends
-        time.sleep(0.05)
+    wait_for(lambda: len([p for p in own_adb.server.phones() if p.name == phone.preset.model and p.ready]) == 2)
     app = open_page("devices")
     assert [item.value.replace("\\", "") for item in app.test.subheader].count(phone.preset.name) == 1
     assert phone.own_serial in app.text

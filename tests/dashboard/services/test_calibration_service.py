@@ -1,11 +1,11 @@
 """Calibration and collection as jobs over the real runner; short ones."""
 
 import math
-import time
 from dataclasses import replace
 
 import pytest
 from known_widths import know_widths
+from patience import wait_for
 
 from as2d_core.errors import RequestError, UnknownNameError
 from as2d_core.models.demo_catalog import demo_window
@@ -157,10 +157,7 @@ def test_an_interrupted_calibration_goes_on_where_it_stopped_and_measures_nothin
         profile_id="resumed", repetitions=1, windows=("clean_00",), offsets_tokens=(0, 16), max_width=6
     )
     first = start(real_workspace, form)
-    until = time.monotonic() + JOB_WAIT_S
-    while len(first.job.runs[0].record().samples if first.job.runs[0].record() else ()) < 20:
-        assert time.monotonic() < until
-        time.sleep(0.02)
+    wait_for(lambda: (record := first.job.runs[0].record()) is not None and len(record.samples) >= 20)
     first.job.cancel()
     assert first.over.wait(JOB_WAIT_S)
     assert first.profile is None

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE_S, wait_for
 
 from dashboard.cli import main
 from dashboard.services import runs
@@ -23,7 +24,6 @@ ROOT = Path(__file__).parents[3]
 FAKE = ROOT / "tests" / "device_bridge" / "fake_runner.py"
 RUNNER = RunnerCommand([sys.executable, str(FAKE)], {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"})
 STOP = f"{PHONE_ROOT}/stop"
-PATIENCE_S = 90.0
 
 # An earlier program: it starts a run of two requests and is killed.
 PROGRAM = f"""
@@ -76,13 +76,6 @@ def left(phone, data_folder):
         assert program.stdout.readline() == "running\n"
         program.send_signal(signal.SIGKILL)
         program.wait(120)
-
-
-def wait_for(condition):
-    ends = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < ends
-        time.sleep(0.02)
 
 
 def assert_both_whole(workspace, job):

@@ -1,10 +1,10 @@
 """A phone that is connected twice is one device: one card, one job at a time, and a run outlives either connection."""
 
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE_S, wait_for
 
 from as2d_core.request import AudioRef, ModelRef, Request
 from dashboard.services import runs
@@ -20,7 +20,6 @@ ROOT = Path(__file__).parents[3]
 FAKE = ROOT / "tests" / "device_bridge" / "fake_runner.py"
 RUNNER = RunnerCommand([sys.executable, str(FAKE)], {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"})
 STOP = f"{PHONE_ROOT}/stop"
-PATIENCE_S = 90.0
 
 
 @pytest.fixture
@@ -40,13 +39,6 @@ def phone(own_adb, tmp_path, data_folder, monkeypatch):
 
 def ask(run_id, what):
     return Request(run_id, "target-only", ModelRef("t"), AudioRef("a.wav"), instruction=what)
-
-
-def wait_for(condition):
-    ends = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < ends
-        time.sleep(0.02)
 
 
 def known(workspace, phone, connections=2):

@@ -4,6 +4,7 @@ import time
 from contextlib import suppress
 
 import pytest
+from patience import PATIENCE_S
 from virtual_phones import OwnAdbServer, Phones
 
 from device_bridge.adb import AdbPhone, AdbServer, configured_servers, list_phones, pick_phone
@@ -174,7 +175,7 @@ class Listener:
         with suppress(OSError):  # wakes the thread where closing alone does not; some systems refuse it
             self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
-        self._thread.join(5)
+        self._thread.join(PATIENCE_S)
         for link in self._kept:
             link.close()
 

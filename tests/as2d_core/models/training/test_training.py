@@ -214,7 +214,7 @@ def test_a_killed_run_leaves_a_state_to_go_on_from(place, plan):
             assert child.poll() is None, "the run ended by itself"
             assert time.monotonic() < deadline, "no state within two minutes"
             time.sleep(0.05)
-        time.sleep(0.5)
+        time.sleep(0.5)  # killed somewhere in a step
     finally:
         os.killpg(child.pid, signal.SIGKILL)
         child.wait()
