@@ -20,7 +20,7 @@ from datastore.ingest import ingest_run
 from datastore.store import Store
 
 APP = Path(__file__).parents[3] / "dashboard" / "ui_script.py"
-PATIENCE_S = 60
+PATIENCE_S = 120
 HOSTILE = " <img src=x onerror=alert(1)>[x](http://evil.example)"
 PARAMETERS = {"as2d": {"budget": 7}, "sd": {"width": 5}, "target-only": {}}
 

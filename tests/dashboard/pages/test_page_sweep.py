@@ -3,7 +3,7 @@ import pytest
 from dashboard.services.requests import RunForm
 from dashboard.services.sweeps import SweepForm, list_sweeps, plan_sweep, start_sweep
 
-DEADLINE_S = 60
+DEADLINE_S = 120
 
 
 @pytest.fixture

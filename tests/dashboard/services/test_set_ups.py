@@ -21,7 +21,7 @@ from device_bridge.errors import (
 from device_bridge.jobs import JobManager
 from device_bridge.setup.setup import Transferred
 
-DEADLINE_S = 60
+DEADLINE_S = 120
 
 
 def a_phone(name: str) -> KnownPhone:

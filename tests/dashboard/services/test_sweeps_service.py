@@ -22,7 +22,7 @@ from dashboard.services.sweeps import (
 )
 from device_bridge.errors import DeviceBusyError
 
-DEADLINE_S = 60
+DEADLINE_S = 120
 BASE = RunForm(window_id="clean_00")
 TWO = ("target-only", "as2d")
 

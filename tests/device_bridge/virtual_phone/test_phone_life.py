@@ -14,7 +14,7 @@ from virtual_phones import OwnAdbServer
 
 from device_bridge.errors import VirtualPhoneError
 
-DEADLINE_S = 60.0
+DEADLINE_S = 120.0
 PROGRAM = """
 import json, sys, threading, time
 from pathlib import Path
