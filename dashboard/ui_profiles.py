@@ -109,6 +109,7 @@ def _list(items: list[ShelfItem]) -> None:
             for name in table.columns
         },
     )
+    ui_export.table(table, "profiles", {"profiles": "all that are kept here or published"})
 
 
 def _import(workspace: Workspace) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from as2d_core.errors import As2dError
-from dashboard import ui, ui_blocks, ui_state
+from dashboard import ui, ui_blocks, ui_export, ui_state
 from dashboard.notebook.cells import Notebook
 from dashboard.notebook.edits import copied
 from dashboard.reports.templates import TEMPLATES, Words
@@ -141,7 +141,9 @@ def take_in(workspace: Workspace) -> None:
         more = f", {numbers.counted(len(found.notebooks), 'notebook')}" if found.notebooks else ""
         if found.foreign:
             ui.box("note", f"{numbers.counted(len(found.foreign), 'rate')} of another program.")
-            st.dataframe(foreign_table(found.foreign), hide_index=True)
+            table = foreign_table(found.foreign)
+            st.dataframe(table, hide_index=True)
+            ui_export.table(table, "foreign", {"file": given.name})
         elif found.counters:
             names = ", ".join(found.counters)
             ui.box("note", f"{numbers.counted(len(found.counters), 'power counter')} of a trace.", names)

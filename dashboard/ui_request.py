@@ -1,6 +1,7 @@
 """What can be asked for on the Request page? Controls with sensible defaults, bound to the query string."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from dashboard.services.audio_inputs import KeptAudio, demo_windows, keep_audio,
 from dashboard.services.devices import list_devices
 from dashboard.services.models import add_model, list_models
 from dashboard.services.requests import DEFAULT_BUDGET, DEFAULT_DRAFT_CAP, DEFAULT_WIDTH, RunForm
+from dashboard.services.running import comparison_set
 from dashboard.services.workspace import Workspace
 from dashboard.views import numbers
 from dashboard.views.models import model_sentence
@@ -209,6 +211,30 @@ def _cores(workspace: Workspace) -> tuple[tuple[int, ...], tuple[int, ...]]:
     target = ui_state.several("tcores", "Target cores", known, placeholder="left to the runner")
     drafter = ui_state.several("dcores", "Drafter cores", known, placeholder="left to the runner")
     return tuple(map(int, target)), tuple(map(int, drafter))
+
+
+def comparison(form: RunForm) -> list[RunForm]:
+    """The settings that are run together; none while a budget is wrong, which is said."""
+    with st.expander("Comparison set"):
+        ui.sentence("Several settings on this recording, in turn, so that warmth and clock rate meet all alike.")
+        methods = ui_state.several(
+            "set", "Methods", METHODS, format_func=METHOD_NAMES.__getitem__, placeholder="all", called="Comparison set"
+        )
+        budgets = ui_state.words("set-b", "Budgets b of As²d", placeholder=str(form.budget or DEFAULT_BUDGET))
+        try:
+            return comparison_set(form, methods, budgets)
+        except As2dError as error:
+            ui.box("error", str(error))
+    return []
+
+
+def comparison_label(forms: Sequence[RunForm]) -> str:
+    """What the button that starts them is called."""
+    return (
+        "Run all methods"
+        if [f.method for f in forms] == list(METHODS)
+        else f"Run {numbers.counted(len(forms), 'setting')}"
+    )
 
 
 def _models(workspace: Workspace, form: RunForm) -> RunForm:

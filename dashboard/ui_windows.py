@@ -244,6 +244,7 @@ def reasons(slower: pd.DataFrame, shown: WindowSet, item: Timed) -> None:
         ui.sentence(f"{item.name} is slower than target-only on none of these windows.")
     else:
         st.dataframe(slower, hide_index=True, height=grid_height(len(slower), MOST_ROWS))
+        ui_export.table(slower, "slower-windows", {"windows": shown.title, "setting": item.name})
         lost = int((shown.gain(item) < 0).sum())
         more = f"The {len(slower):,} that lose the most time of {lost:,}. " if lost > len(slower) else ""
         ui.sentence(f"{more}Lost = steps saved + rounds wider than K = 1 + target idle; all three are exact.")

@@ -1,7 +1,7 @@
 import streamlit as st
 
-from dashboard import ui, ui_power, ui_state, ui_timeline
-from dashboard.views.account import account_figure, account_of_work
+from dashboard import ui, ui_export, ui_power, ui_state, ui_timeline
+from dashboard.views.account import account_figure, account_frame, account_of_work
 from dashboard.views.energy import energy_info
 from dashboard.views.figure_help import HELP
 from dashboard.views.heading import heading_html, heading_info, heading_text
@@ -59,6 +59,7 @@ ui.chart(
 )
 ui_timeline.send_button(workspace, info, "account")
 if account.empty is None:
+    ui_export.table(account_frame(account), "account", {"run": info.run_id, "kind": info.label})
     ui.sentence(account.equation, muted=False)
     ui.sentence(f"{account.sentence} {account.bound_sentence}")
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from as2d_core.errors import RequestError
 from as2d_core.request import METHODS, Request
 from dashboard.services.devices import find_device
 from dashboard.services.requests import RunForm, build_request, check_widths, reference_form
@@ -10,6 +11,9 @@ from dashboard.services.workspace import Workspace
 from device_bridge.jobs import Job
 from device_bridge.local import THIS_COMPUTER
 from device_bridge.plan import new_id, plan_comparison
+
+MOST_BUDGET = 63
+"""Largest budget that a runner takes."""
 
 
 def start_run(
@@ -66,6 +70,30 @@ def _runnable(workspace: Workspace, form: RunForm, device_id: str) -> Request:
 def every_method(form: RunForm, methods: Sequence[str] = METHODS) -> list[RunForm]:
     """The same work by every method."""
     return [replace(form, method=method, plain_step=False) for method in methods]
+
+
+def comparison_set(form: RunForm, methods: Sequence[str] = (), budgets: str = "") -> list[RunForm]:
+    """The same work under several settings.
+
+    Args:
+        methods: those that are wanted; without any, all.
+        budgets: of As²d, such as ``3, 5, 7``; empty: the form's.
+
+    Raises:
+        RequestError: a budget is none.
+    """
+    wanted = []
+    for part in budgets.replace(",", " ").split():
+        if not (part.isascii() and part.isdecimal() and 1 <= int(part) <= MOST_BUDGET):
+            raise RequestError(
+                f"{part[:20]!r} is no budget; give whole numbers from 1 to {MOST_BUDGET}, as in 3, 5, 7."
+            )
+        wanted.append(int(part))
+    forms: list[RunForm] = []
+    for one in every_method(form, methods or METHODS):
+        several = one.method == "as2d" and wanted
+        forms += [replace(one, budget=budget) for budget in dict.fromkeys(wanted)] if several else [one]
+    return forms
 
 
 def describe(request: Request) -> str:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import pandas as pd
 import plotly.graph_objects as go
 
 from as2d_core.accounting import TimeAccount, summarise
@@ -94,6 +95,13 @@ class AccountInfo:
         return (
             f"{bound}: this run has reached it." if gain < 1.005 else f"{bound}: {numbers.times_faster(gain)} at most."
         )
+
+
+def account_frame(account: AccountInfo) -> pd.DataFrame:
+    """The account in numbers, for files: T and its parts in ms, and the bound."""
+    parts = ("T", "D", "V", "O", "H", "max(D, V) + H")
+    values = (account.total_ms, account.draft_ms, account.verify_ms, account.overlap_ms, account.idle_ms)
+    return pd.DataFrame({"Part": parts, "Time (ms)": (*values, account.bound_ms)})
 
 
 def account_info(record: RunRecord) -> AccountInfo:

@@ -90,8 +90,25 @@ def test_all_methods_run_on_the_same_recording_and_stand_side_by_side(workspace,
     assert list(app.test.dataframe[0].value["Method"]) == ["Target-only", "SD K=8", "SpecASR cap=7", "As²d b=7"]
 
 
+def test_a_set_of_ones_own_is_compared(workspace, open_page):
+    app = open_page("request", window="clean_01", **{"set": "target-only\nas2d", "set-b": "3, 5"})
+    app.press("Run 3 settings")
+    job = wait(workspace, app)
+    assert [(run.request.method, run.request.budget) for run in job.runs] == [
+        ("target-only", None), ("as2d", 3), ("as2d", 5),
+    ]  # fmt: skip
+    assert app.state["set-b"] == "3, 5"
+
+
+@pytest.mark.parametrize("budgets", ["0", "seven", "3; 5", "64", "٣"])
+def test_a_budget_that_is_none_is_a_sentence_and_starts_nothing(open_page, budgets):
+    app = open_page("request", **{"set-b": budgets})
+    assert "is no budget; give whole numbers from 1 to 63, as in 3, 5, 7." in app.text
+    assert app.button("Run 0 settings").disabled
+
+
 def test_a_second_tab_shows_the_running_job_again(workspace, open_page):
-    job = start_run(workspace, RunForm(window_id="clean_00", instruction="slow 100"), with_reference=False)
+    job = start_run(workspace, RunForm(window_id="clean_00", instruction="slow 100000"), with_reference=False)
     try:
         for state in ({}, {"job": job.id}):
             app = open_page("request", **state)
@@ -104,7 +121,7 @@ def test_a_second_tab_shows_the_running_job_again(workspace, open_page):
 
 
 def test_cancel_ends_the_job_and_keeps_what_was_run(workspace, open_page):
-    job = start_run(workspace, RunForm(window_id="clean_00", instruction="slow 500"), with_reference=False)
+    job = start_run(workspace, RunForm(window_id="clean_00", instruction="slow 100000"), with_reference=False)
     app = open_page("request", job=job.id)
     app.press("Cancel")
     assert job.wait(120)
