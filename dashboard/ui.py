@@ -4,14 +4,17 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from html import unescape
 from typing import Any
 
+import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from as2d_core.errors import As2dError
 from dashboard import ui_app, ui_state
+from dashboard.notebook.outputs import Grid, grid_html
 from dashboard.services.repair import rebuild_store
 from dashboard.services.workspace import Workspace, open_workspace
 from dashboard.views.boxes import box_html, sentence_html
@@ -95,6 +98,11 @@ def sentence(text: str, *, muted: bool = True, beside: bool = False) -> None:
     st.html(sentence_html(text, theme(), muted), width="content" if beside else "stretch")
 
 
+def small_table(frame: pd.DataFrame) -> None:
+    """A table of a few rows, whose texts are broken into lines where there is little room."""
+    st.html(grid_html(Grid(tuple(map(str, frame.columns)), tuple(frame.itertuples(index=False, name=None)))))
+
+
 @contextmanager
 def guarded() -> Iterator[None]:
     """Show any error of ours as a box in the place where it came up; the rest of the page goes on."""
@@ -155,7 +163,12 @@ def chart(
         said: what it shows and what was chosen for it, printed into it for those who see the picture alone.
         on_click: gets the point that was clicked on; not together with a figure whose drag selects.
         on_range: gets both ends of the range that was dragged over the x axis.
+
+    A figure in which nothing is drawn is the sentence that it would show.
     """
+    if not figure.data and figure.layout.annotations:
+        sentence(unescape(figure.layout.annotations[0].text))
+        return
     words = said or " ".join(str(note.text) for note in figure.layout.annotations if note.text)
     alt = re.sub(r"<[^>]*>", " ", words).strip()[:MOST_ALT] or key
     if said:

@@ -16,7 +16,7 @@ from dashboard.views import numbers
 from dashboard.views.cost_parts import cost_figure, cost_table
 from dashboard.views.figure_help import HELP
 from dashboard.views.files import cost_frame, outputs_frame
-from dashboard.views.grids import grid_height
+from dashboard.views.grids import column_width, grid_height
 from dashboard.views.heading import badge_html
 from dashboard.views.methods_compare import in_order, methods_figure, methods_info
 from dashboard.views.outputs_compare import difference_html, outputs_table
@@ -178,7 +178,14 @@ def settings(compared_: Comparison, said: str) -> None:
     info = compared_.settings if everything else compared_.differences
     if info.rows:
         shown = info.table
-        st.dataframe(shown, hide_index=True, height=grid_height(len(shown), len(shown)))
+        st.dataframe(
+            shown,
+            hide_index=True,
+            height=grid_height(len(shown), len(shown)),
+            column_config={
+                name: st.column_config.Column(width=column_width([name, *map(str, shown[name])])) for name in shown
+            },
+        )
     if info.rows:
         ui_export.table(info.table, "settings", {"runs": said, "differences_only": not everything})
     if info.sentence:

@@ -129,7 +129,7 @@ def _results(workspace: Workspace, job: Job) -> None:
         info = methods_info(decoded, {row.run_id: row.matches_target_only for row in stored})
         said = f"runs {', '.join(record.run_id for record in decoded)}"
         ui.chart(methods_figure(info, ui.theme()), f"methods-{job.id}", said=said, config=PICTURE_CONFIG)
-        st.dataframe(info.table, hide_index=True)
+        ui.small_table(info.table)
         runs = [record.run_id for record in decoded]
         ui_export.table(info.table, "methods", {"runs": runs})
         ui_notebook.send_button(workspace, "methods", f"methods-{job.id}", runs=runs)

@@ -17,7 +17,7 @@ from dashboard.services.workspace import Workspace
 from dashboard.views import numbers
 from dashboard.views.boxes import sentence_html
 from dashboard.views.figure_help import HELP
-from dashboard.views.grids import column_width, grid_height
+from dashboard.views.grids import column_width, fitting, grid_height
 from dashboard.views.heading import badge_html
 from dashboard.views.profile_pair import (
     device_line,
@@ -29,9 +29,11 @@ from dashboard.views.profile_pair import (
 )
 from dashboard.views.profile_table import (
     COST_HELP,
+    IMPORTANCE,
     LIST_HELP,
     Listed,
     cost_table,
+    cost_texts,
     exactness,
     exactness_html,
     exactness_sentence,
@@ -226,22 +228,24 @@ def costs(workspace: Workspace, profile: Profile) -> None:
     """Every cost in numbers."""
     st.subheader("All costs", anchor=False, help=HELP["costs"])
     table = cost_table(profile)
-    _numbers(table, COST_HELP)
+    everything = ui_state.flag("columns", "All columns")
+    _numbers(table, COST_HELP, None if everything else fitting(cost_texts(table), IMPORTANCE))
     with st.container(horizontal=True, vertical_alignment="center"):
         ui_export.table(table, f"profile-{safe_name(profile.id)}", {"profile": profile.id, "kind": profile.kind})
         ui_notebook.send_button(workspace, "profile", "profile", profile=profile.id)
 
 
-def _numbers(table: pd.DataFrame, helps: Mapping[str, str]) -> None:
-    widths = ["" if missing else f"{width:g}" for width, missing in zip(table["K"], table["K"].isna(), strict=True)]
+def _numbers(table: pd.DataFrame, helps: Mapping[str, str], columns: list[str] | None = None) -> None:
+    texts = cost_texts(table)
     st.dataframe(
-        table.assign(K=widths),
+        table.assign(K=texts["K"]),
         hide_index=True,
         placeholder=numbers.NA,
+        column_order=columns,
         column_config={
             name: st.column_config.NumberColumn(help=helps.get(name), format="%.3f")
             if name.endswith("(ms)") or name in ("Ratio", "± SD")
-            else st.column_config.Column(help=helps.get(name))
+            else st.column_config.Column(help=helps.get(name), width=column_width([name, *texts[name]], widest=480))
             for name in table.columns
         },
     )
@@ -275,7 +279,8 @@ def drift(workspace: Workspace, profile: Profile) -> None:
         return
     st.subheader("Over time", anchor=False, help=HELP["drift"])
     info = drift_info(profile_shelf.history(workspace.folders, profile, ui_cache.profiles(workspace)))
-    _figure(drift_figure(info, ui.theme()), "drift", profile)
+    if len(info.times) > 1:
+        _figure(drift_figure(info, ui.theme()), "drift", profile)
     ui.sentence(info.sentence)
 
 

@@ -66,7 +66,7 @@ def overview(workspace: Workspace) -> None:
 
     _figure(overview_figure(tables, ui.theme()), "overview", _corpus(tables), on_click=open_table)
     ui.sentence("Click a cell to open its table.")
-    _frame(summary_table(tables), {"Median off (%)": "Of the absolute deviations.", "Agree": "To the printed digit."})
+    ui.small_table(summary_table(tables))
     _hand_out(workspace, summary_table(tables), "published-tables", {"corpus": _corpus(tables)}, "published overview")
     st.subheader("Phones of the paper and devices here", anchor=False, help=HELP["headline"])
     measured = [
@@ -159,14 +159,18 @@ def _frame(rows: pd.DataFrame, helps: Mapping[str, str]) -> None:
         hide_index=True,
         placeholder=numbers.NA,
         column_config={
-            name: st.column_config.NumberColumn(
-                help=helps.get(name), format="%.1f" if name.endswith("(%)") else "%.2f tok/s"
-            )
+            name: st.column_config.NumberColumn(help=helps.get(name), format=_format(name))
             if name in real
             else st.column_config.Column(help=helps.get(name))
             for name in rows.columns
         },
     )
+
+
+def _format(name: str) -> str:
+    if name.endswith("(%)"):
+        return "%+.1f" if " over " in name or "Off by" in name else "%.1f"
+    return "%.2f tok/s"
 
 
 def _hand_out(

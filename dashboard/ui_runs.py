@@ -17,12 +17,12 @@ from dashboard.services.workspace import Workspace
 from dashboard.views import numbers
 from dashboard.views.comparison_table import comparison_table
 from dashboard.views.figure_help import HELP
-from dashboard.views.grids import column_width, grid_height
+from dashboard.views.grids import PAGE_PX, TICK_PX, column_width, fitting, grid_height
 from dashboard.views.heading import badge_html
 from dashboard.views.methods_compare import methods_figure, methods_info
 from dashboard.views.run_filters import group_label
-from dashboard.views.run_labels import ended
-from dashboard.views.runs import RunsInfo, runs_info, runs_styled
+from dashboard.views.run_labels import ended, ended_short
+from dashboard.views.runs import IMPORTANCE, RunsInfo, runs_info, runs_styled
 from dashboard.views.runs_compare import comparison_figure, comparison_info
 from dashboard.views.theme import METHOD_NAMES, PICTURE_CONFIG
 
@@ -43,9 +43,7 @@ ORDERS: dict[str, tuple[str, bool]] = {
     "By method": ("method", False),
 }
 LAST = ("Device", "Run")
-"""Columns that give way where there is little room."""
-SHOWN_WHOLE = ("Started", "Method", "Window", "Status", "Run")
-"""Columns of text that a narrow grid would cut off."""
+"""Columns that stand last."""
 FORMATS = {"csv": "CSV", "parquet": "Parquet", "json": "JSON", "ndjson": "NDJSON logs", "trace": "Perfetto trace"}
 
 
@@ -108,14 +106,13 @@ def listed(workspace: Workspace, where: RunFilter) -> list[RunRow]:
     pages = -(-total // PAGE)
     page = ui_state.within("page", "Page", 1, pages)
     first, last = (page - 1) * PAGE + 1, min(page * PAGE, total)
-    left, middle, right = st.columns([8, 1, 1], vertical_alignment="center")
-    with left:
+    with st.container(horizontal=True, vertical_alignment="center"):
         shown = f"Runs {numbers.count(first)} to {numbers.count(last)} of {numbers.count(total)}"
         ui.sentence(shown if pages > 1 else numbers.counted(total, "run"))
-    if pages > 1:
-        for place, name, other in ((middle, "Previous", page - 1), (right, "Next", page + 1)):
-            off = not 1 <= other <= pages
-            place.button(name, on_click=ui_state.put, kwargs={"page": None if other == 1 else other}, disabled=off)
+        if pages > 1:
+            for name, other in (("Previous", page - 1), ("Next", page + 1)):
+                off = not 1 <= other <= pages
+                st.button(name, on_click=ui_state.put, kwargs={"page": None if other == 1 else other}, disabled=off)
     return runs.list_runs(workspace, where, order, descending, PAGE, first - 1)
 
 
@@ -140,6 +137,9 @@ def table(rows: Sequence[RunRow], key: str) -> list[RunRow]:
         ui_state.put(**{TICKED: "\n".join(ids) if len(ids) <= MOST_IN_ADDRESS else None})
 
     asked = set(ui_state.get(TICKED).split("\n")) if key == LISTED else set()
+    info.table["Status"] = [ended_short(row.status) for row in rows]
+    texts = info.shown[[*(name for name in info.table.columns if name not in LAST), *LAST]]
+    everything = ui_state.flag("columns", "All columns")
     chosen = st.dataframe(
         runs_styled(info),
         hide_index=True,
@@ -148,12 +148,10 @@ def table(rows: Sequence[RunRow], key: str) -> list[RunRow]:
         on_select=ticked if key == LISTED else "rerun",
         selection_default={"selection": {"rows": [i for i, row in enumerate(rows) if row.run_id in asked]}},
         selection_mode="multi-row",
-        column_order=[*(name for name in info.table.columns if name not in LAST), *LAST],
+        column_order=list(texts) if everything else fitting(texts, IMPORTANCE, PAGE_PX - TICK_PX),
         key=name,
         column_config={
-            name: st.column_config.Column(
-                help=text, width=column_width([name, *info.table[name]]) if name in SHOWN_WHOLE else None
-            )
+            name: st.column_config.Column(help=text, width=column_width([name, *texts[name]]))
             for name, text in info.help.items()
         },
     )
@@ -166,7 +164,7 @@ def _mapping(row: RunRow) -> dict[str, Any]:
 
 def actions(workspace: Workspace, where: RunFilter, chosen: Sequence[RunRow]) -> None:
     """Export, delete and, for those that are ticked, tags and notes."""
-    left, right = st.columns([6, 6], gap="large")
+    left, right = st.columns([7, 5], gap="medium")
     with left:
         _export(workspace, where, chosen)
     with right:

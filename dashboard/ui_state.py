@@ -135,9 +135,12 @@ def several(name: str, label: str, options: Sequence[str], *, called: str = "", 
 def number(widget: Callable[..., Any], name: str, label: str, default: T, low: Any, high: Any, **more: Any) -> T:
     """A number between ``low`` and ``high`` (``st.number_input``, ``st.slider``); what is none means the default.
 
-    An address that names a number outside of the range, or none at all, gets another one, and the page says so.
+    An address that names a number outside of the range, or none at all, gets another one, and the page says so. With
+    ``None`` as the default nothing needs to stand there, and any number is meant.
     """
-    kind = type(default)
+    kind = float if default is None else type(default)
+    if default is None:
+        more = {"value": None, **more}
 
     def read(text: str) -> Any:
         try:
@@ -218,4 +221,4 @@ def _none_of(low: Any, high: Any) -> str:
 
 
 def _plain(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return "any" if value is None else f"{value:g}" if isinstance(value, float) else str(value)

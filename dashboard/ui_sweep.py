@@ -31,12 +31,12 @@ from dashboard.services.sweeps import (
 from dashboard.services.workspace import Workspace
 from dashboard.views import numbers
 from dashboard.views.figure_help import HELP
-from dashboard.views.grids import grid_height
+from dashboard.views.grids import NARROW_PX, column_width, fitting, grid_height
 from dashboard.views.heading import badge_html
 from dashboard.views.progress import FEW_CORES_NOTE, few_cores, progress_info
 from dashboard.views.run_filters import group_label
 from dashboard.views.sweep import sweep_figure, sweep_info
-from dashboard.views.sweep_info import SweepInfo, sweep_table
+from dashboard.views.sweep_info import SWEEP_FORMAT, SweepInfo, sweep_importance, sweep_table, sweep_texts
 from dashboard.views.theme import CONFIG, METHOD_NAMES
 from datastore.sweeps import group_readings, preparation_ms
 from device_bridge.local import THIS_COMPUTER
@@ -242,13 +242,22 @@ def _numbers(workspace: Workspace, sweep: Sweep, info: SweepInfo) -> None:
     else:
         ui.sentence("Click a point to get to the timeline of its request.")
     st.subheader("All requests", anchor=False)
-    table = sweep_table(info)
+    table, everything = sweep_table(info), ui_state.flag("columns", "All columns")
+    texts = sweep_texts(table)
     st.dataframe(
-        table.round(3),
+        table,
         hide_index=True,
         placeholder=numbers.NA,
         height=grid_height(len(table), MOST_ROWS),
-        column_order=[*(name for name in table.columns if name != "Run"), "Run"],
+        column_order=[*(name for name in table.columns if name != "Run"), "Run"]
+        if everything
+        else fitting(texts, sweep_importance(table), NARROW_PX),
+        column_config={
+            name: st.column_config.Column(width=column_width([name, *texts[name]]))
+            if name in ("Method", "Run")
+            else st.column_config.NumberColumn(format=SWEEP_FORMAT)
+            for name in table.columns
+        },
     )
     about = {"sweep": sweep.plan.id, "kind": sweep.plan.kind, "title": sweep.plan.title, "device": sweep.plan.device_id}
     ui_export.table(table, f"sweep-{sweep.plan.id}", about)

@@ -152,17 +152,19 @@ def wanted(whole: WindowSet) -> Wanted:
                 picked[key] = tuple(ui_state.several(key, label, names, placeholder="any", width=210))
         text = ui_state.words("find", "Name", placeholder="part of it", width=150)
         least = _seconds("least", "At least (s)", "Shortest audio that is looked at.")
-        most = _seconds("most", "At most (s)", "Longest audio that is looked at; 0: any.")
+        most = _seconds("most", "At most (s)", "Longest audio that is looked at.")
         slower = ui_state.flag("slower", "Only slower ones")
-    length = (least, most or ANY_LENGTH[1])
+    length = (least or 0.0, most or ANY_LENGTH[1])
     names = {f"{key}s": picked.get(key, ()) for key in many}
     return Wanted(**names, text=text, length_s=length if length != (0.0, ANY_LENGTH[1]) else ANY_LENGTH,
                   slower_only=slower)  # fmt: skip
 
 
-def _seconds(name: str, label: str, about: str) -> float:
+def _seconds(name: str, label: str, about: str) -> float | None:
     kind = st.number_input
-    return ui_state.number(kind, name, label, 0.0, 0.0, 86_400.0, width=120, step=5.0, format="%g", help=about)
+    return ui_state.number(
+        kind, name, label, None, 0.0, 86_400.0, width=120, step=5.0, format="%g", placeholder="any", help=about
+    )  # fmt: skip
 
 
 def chosen(whole: WindowSet) -> str:

@@ -119,7 +119,8 @@ def _format(name: str) -> Callable[[Any], str]:
             return numbers.NA
         if "TPS" in name:
             return f"{value:,.2f}"
-        shown = f"{value:,.1f}" if "(%)" in name else f"{value:,.0f}"
+        decimals = ".1f" if "(%)" in name else ".0f"
+        shown = format(value, f"+,{decimals}" if name.startswith("Gain") else f",{decimals}")
         return shown.replace("-", numbers.MINUS)
 
     return written

@@ -250,6 +250,7 @@ def _labels(info: BudgetsInfo, theme: Theme, low: float, high: float) -> list[di
     if any(row.extrapolated for s in info.series for row in s.rows):
         out.append(caption(theme, "hollow: extrapolated width", x=0, **above))
     loss = f"<span style='color:{theme.role('rejected')}'><b>×</b> median loss</span>"
-    said = f"slower windows (%): <b>●</b> share, {loss}"
+    share = f"<span style='color:{theme.method('as2d')}'>●</span> share"
+    said = f"slower windows (%): {share}, {loss}"
     out.append(caption(theme, said, **{**above, "x": 1, "xanchor": "right"}))
     return out

@@ -154,7 +154,7 @@ def _sentence(row: BudgetRow | None, gap: Interval | None) -> str:
     name = f"selected {row.drafter}, b = {row.budget}: "
     if row.tps is None:
         return f"{name}{numbers.NA}, this pair cannot run on every window of this profile."
-    loss = "" if row.median_loss is None else f" (median loss {row.median_loss:.0f} %)"
+    loss = "" if row.median_loss is None else f" (median loss {row.median_loss:.1f} %)"
     parts = [
         numbers.tps(row.tps),
         f"gap to the oracle {_percent(row.gap, gap)}",

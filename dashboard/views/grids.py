@@ -2,12 +2,20 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from dashboard.views.numbers import NA
+
 ROW_PX = 33
 """A row of Streamlit's grid, its head included: 2.1875 rem at this project's 15 px."""
 FRAME_PX = 2
 LEAST_LETTERS, MOST_LETTERS = 12, 26
 """Lengths of texts that are worth a width of their own."""
 _WIDE_PX, _LETTER_PX, _ROOM_PX = 7.6, 6.5, 22
+PAGE_PX = 868
+"""Room for a grid on a page 900 px wide."""
+NARROW_PX = 516
+"""Room for a grid beside a form on such a page."""
+TICK_PX = 34
+"""The column in which rows are ticked."""
 
 
 def grid_height(rows: int, most_rows: int) -> int:
@@ -38,6 +46,23 @@ def column_widths(columns: Mapping[str, Sequence[object]]) -> dict[str, int]:
         if texts and LEAST_LETTERS <= max(map(len, texts)) <= MOST_LETTERS:
             found[name] = column_width([name, *texts])
     return found
+
+
+def fitting(columns: Mapping[str, Sequence[str]], importance: Sequence[str], room_px: int = PAGE_PX) -> list[str]:
+    """Columns that a grid shows without scrolling sideways, in the table's order; the others are asked for.
+
+    Args:
+        columns: every cell of each column as it reads.
+        importance: of whatever still fits, the columns named first are taken first; others never are. A column in which
+            nothing stands takes no room from one that says something.
+    """
+    taken, left = set(), room_px
+    for name in importance:
+        needed = column_width([name, *columns[name]], widest=room_px)
+        if needed <= left and any(text not in ("", NA) for text in columns[name]):
+            taken.add(name)
+            left -= needed
+    return [name for name in columns if name in taken]
 
 
 def _wide(letter: str) -> float:

@@ -176,7 +176,7 @@ def live_figures_html(info: LiveInfo, theme: Theme) -> str:
         parts.append(element("span", escape(numbers.against_target_only(info.against_target_only)), gap))
     parts.append(element("span", escape(numbers.counted(info.tokens, "token")), gap))
     parts.append(element("span", escape(numbers.duration(info.elapsed_ms)), gap))
-    if info.ready is not None:
+    if info.ready is not None and info.status == "running":  # what is left of it at the end was of no use
         parts.append(element("span", escape(f"{numbers.counted(info.ready, 'candidate')} ready"), gap))
     parts.append(element("span", escape(ended(info.status)), {"color": theme.muted}))
     style = {"font-family": FONT, "font-size": "15px", "color": theme.text, "font-variant-numeric": "tabular-nums"}

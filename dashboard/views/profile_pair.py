@@ -179,7 +179,8 @@ def drift_info(profiles: Sequence[Profile]) -> DriftInfo:
     costs = [(_drift_name(key), tuple(_relative(profile, ordered[0], key) for profile in ordered)) for key in DRIFTING]
     known = [(name, points) for name, points in costs if points and points[-1][0] is not None]
     moved = sorted(known, key=lambda item: -abs((item[1][-1][0] or 1.0) - 1))
-    said = f"Measured {numbers.counted(len(ordered), 'time')}."
+    once = "This device was measured once; drift shows from the second time on."
+    said = f"Measured {numbers.count(len(ordered))} times." if len(ordered) > 1 else once
     if moved and len(ordered) > 1:
         name, points = moved[0]
         change = numbers.signed_percent(((points[-1][0] or 1.0) - 1) * 100)
@@ -214,9 +215,7 @@ def _value(profile: Profile, key: str) -> float | None:
 def drift_figure(info: DriftInfo, theme: Theme) -> go.Figure:
     """Costs relative to the first measurement, against the date."""
     if len(info.times) < 2:
-        return go.Figure(
-            layout=empty_layout(theme, "This device was measured once; drift shows from the second time on.")
-        )
+        return go.Figure(layout=empty_layout(theme, label(info.sentence, 160)))
     figure = go.Figure(layout=base_layout(theme))
     dashes, symbols = ("solid", "dash", "dot", "dashdot", "longdash"), ("circle", "square", "diamond", "cross", "x")
     for i, (name, points) in enumerate(info.costs):

@@ -37,6 +37,7 @@ COST_HELP: Mapping[str, str] = {
     "K": "Rows that one verification works out.",
 }
 LIST_HELP: Mapping[str, str] = {
+    "Measured": "When, UTC.",
     "Kind": "measured: timed on a device. published: from the paper, with solved and assumed values between.",
     "Step (ms)": "One target-only step.",
     "K = 8 (ms)": "One verification of 8 positions, nothing beside it.",
@@ -44,6 +45,8 @@ LIST_HELP: Mapping[str, str] = {
     "Widest K": "Every width up to it has a cost, alone and beside the drafter.",
     "Repeats": "Whether the measurement can be trusted to repeat.",
 }
+IMPORTANCE = ("Cost", "K", "Value (ms)", "SD (ms)", "n", "Origin", "Note", "Median (ms)", "Greatest (ms)", "Least (ms)")
+"""Which columns of costs are shown first where there is little room."""
 ALIGNMENT = "not timed apart: part of the rest of a round"
 
 
@@ -59,6 +62,19 @@ def cost_table(profile: Profile) -> pd.DataFrame:
     ]
     alignment = _cost("Alignment", None, None, None, "n/a", ALIGNMENT)
     return pd.DataFrame([*rows[:place], alignment, *others, *rows[place:]])
+
+
+def cost_texts(table: pd.DataFrame) -> dict[str, list[str]]:
+    """A table of costs as it reads: times and ratios with three decimals, widths and numbers of calls whole."""
+
+    def text(name: str, value: object) -> str:
+        if isinstance(value, str):
+            return value
+        if pd.isna(value):
+            return "" if name == "K" else numbers.NA
+        return f"{value:.3f}" if name.endswith("(ms)") or name in ("Ratio", "± SD") else f"{value:g}"
+
+    return {str(name): [text(str(name), value) for value in table[name]] for name in table.columns}
 
 
 def _ordered(profile: Profile) -> tuple[CostRow, ...]:
@@ -124,7 +140,7 @@ def _listed(item: Listed) -> dict[str, object]:
     return {
         "Profile": text.visible(profile.name, spaces=False),
         "Kind": profile.kind,
-        "Measured": numbers.moment(profile.created_at),
+        "Measured": numbers.moment(profile.created_at, ""),
         "Step (ms)": profile.target_step_ms,
         "K = 8 (ms)": widest.get(8),
         "Draft (ms)": profile.draft_overlapped_ms,

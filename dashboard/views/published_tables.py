@@ -140,7 +140,7 @@ def overview_figure(tables: Sequence[ComparedTable], theme: Theme) -> go.Figure:
         showlegend=True,
         legend=_legend(theme),
         margin={"l": 110, "r": 24, "t": 30, "b": 48},
-        xaxis=axis(theme, "ours against the printed figure (%)", ticksuffix=" %", tickformat="~g"),
+        xaxis=axis(theme, "ours against the printed figure (%)", tickformat="~g"),
         yaxis=axis(
             theme, tickvals=list(range(len(names))), ticktext=names, range=[len(names) - 0.5, -0.5], showgrid=False
         ),
@@ -190,7 +190,7 @@ def deviations_figure(compared: ComparedTable, theme: Theme) -> go.Figure:
         legend=_legend(theme),
         margin={"l": 64, "r": 24, "t": 30, "b": 48},
         xaxis=axis(theme, f"published ({compared.table.unit or 'as printed'})", rangemode="tozero"),
-        yaxis=axis(theme, "ours against it (%)", ticksuffix=" %", tickformat="~g"),
+        yaxis=axis(theme, "ours against it (%)", tickformat="~g"),
     )
     return figure
 

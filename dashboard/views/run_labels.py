@@ -34,6 +34,11 @@ def ended(status: object) -> str:
     return _ENDINGS.get(str(status), str(status))
 
 
+def ended_short(status: object) -> str:
+    """The same in a narrow column, whose help says what it means."""
+    return {"eos": "EOS", "capped": "output cap"}.get(str(status), str(status))
+
+
 def same_output(same: bool | None) -> str:
     """Whether a run's tokens are those of target-only on the same work: ``equal``, ``different`` or n/a."""
     return numbers.NA if same is None else "equal" if same else "different"

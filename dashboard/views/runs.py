@@ -18,7 +18,7 @@ COLUMN_HELP: Mapping[str, str] = {
     "Device": "The phone or computer it ran on, or whose costs were charged.",
     "Method": "Decoding method with its budget b, width K or cap.",
     "Window": "The audio window that was transcribed.",
-    "Status": "How the run ended: by itself, when the target says its end-of-sequence token (EOS); at the output cap; "
+    "Status": "How the run ended: EOS, by itself, when the target says its end-of-sequence token; at the output cap; "
     "all others have no TPS.",
     "TPS": "Committed tokens per second after prefill, producer drain included (tok/s).",
     "Time": "Time after prefill, producer drain included.",
@@ -30,6 +30,23 @@ COLUMN_HELP: Mapping[str, str] = {
     "Tags": "What people wrote on the run.",
 }
 """What each column means; shown when a reader points at its head."""
+
+IMPORTANCE = (
+    "Method",
+    "Window",
+    "Status",
+    "TPS",
+    "Started",
+    "Kind",
+    "Output",
+    "Tags",
+    "Device",
+    "Time",
+    "Accepted",
+    "Tokens",
+    "Run",
+)
+"""Which columns are shown first where there is little room."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

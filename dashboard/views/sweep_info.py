@@ -19,6 +19,8 @@ from datastore.sweeps import GroupReadings
 POSITIONS, BLOCKS, SUSTAINED = "positions", "blocks", "sustained"
 WHOLE = ("eos", "capped")
 SHORT_S = 180.0
+SWEEP_FORMAT = "%.2f"
+"""How every number of the table of requests is written."""
 """A sustained sweep up to this long is drawn over seconds."""
 Floats = NDArray[np.float64]
 
@@ -152,6 +154,21 @@ def sweep_table(info: SweepInfo) -> pd.DataFrame:
             pd.DataFrame(dict(zip(columns, ([item.name] * len(item.x), list(item.run_ids), *values), strict=True)))
         )
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
+
+
+def sweep_texts(table: pd.DataFrame) -> dict[str, list[str]]:
+    """The table as it reads: numbers with two decimals."""
+
+    def text(value: object) -> str:
+        return value if isinstance(value, str) else numbers.NA if pd.isna(value) else SWEEP_FORMAT % value
+
+    return {str(name): [text(value) for value in table[name]] for name in table.columns}
+
+
+def sweep_importance(table: pd.DataFrame) -> list[str]:
+    """Which columns are shown first where there is little room: place, throughput, and what a listener waits for."""
+    first = ["Method", str(table.columns[2]), "TPS (tok/s)", "Response (s)", "Lag in real time (s)", "Trailing TPS"]
+    return [*first, *(name for name in table.columns if name not in (*first, "Run")), "Run"]
 
 
 def _ordered(rows: Sequence[RunRow]) -> list[RunRow]:

@@ -154,7 +154,7 @@ DARK = Theme(
         "retired": "#555555",
         "reference": "#E6E6E6",
     },
-    methods={"target-only": "#8B919D", "sd": "#CC79A7", "specasr": "#C2638F", "as2d": "#56B4E9"},
+    methods={"target-only": "#8B919D", "sd": "#CC79A7", "specasr": "#A583E8", "as2d": "#56B4E9"},
 )
 
 THEMES: Mapping[str, Theme] = {theme.name: theme for theme in (LIGHT, DARK)}

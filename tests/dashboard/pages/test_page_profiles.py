@@ -111,7 +111,7 @@ def test_a_profile_in_the_bin_can_be_removed_for_good(own, workspace, open_page)
 
 
 def test_drift_shows_from_the_second_measurement_on(own, workspace, open_page):
-    assert "Measured 1 time." in open_page("profiles").text
+    assert "This device was measured once" in open_page("profiles").text
     keep_profile(workspace, replace(OWN, created_at="2026-03-01T10:00:00+00:00", target_step_ms=71.2))
     app = open_page("profiles")
     assert "Measured 2 times. Since the first time, Target-only step moved most: +19.9 %." in app.text

@@ -14,7 +14,7 @@ def test_everything_in_short_without_any_run(workspace, open_page):
 def test_devices_here_stand_above_the_phones_of_the_paper(workspace, keep, open_page):
     for run_id, how in {"a": {"method": "target-only"}, "b": {}, "c": {"method": "sd"}}.items():
         keep(run_id, **how)
-    table = open_page("published").test.dataframe[1].value
+    table = open_page("published").test.dataframe[0].value
     assert table["Figures"].tolist() == ["measured", *["published", "replayed"] * 4]
     assert table.loc[1, "As²d"] == 27.92
 
@@ -22,7 +22,7 @@ def test_devices_here_stand_above_the_phones_of_the_paper(workspace, keep, open_
 def test_failed_runs_are_no_rates(workspace, tmp_path, open_page):
     put(workspace.store, tmp_path, "a", method="target-only")
     put(workspace.store, tmp_path, "b", status="failed", error="out of memory")
-    assert "measured" not in open_page("published").test.dataframe[1].value["Figures"].tolist()
+    assert "measured" not in open_page("published").test.dataframe[0].value["Figures"].tolist()
 
 
 def test_one_table_shows_every_cell_with_its_reasons(workspace, open_page):

@@ -87,7 +87,8 @@ def test_all_methods_run_on_the_same_recording_and_stand_side_by_side(workspace,
     assert [run.request.method for run in job.runs] == ["target-only", "sd", "specasr", "as2d"]
     app.run()
     assert f"methods-{job.id}" in app.charts
-    assert list(app.test.dataframe[0].value["Method"]) == ["Target-only", "SD K=8", "SpecASR cap=7", "As²d b=7"]
+    assert "Against target-only" in app.text
+    assert "SpecASR cap=7" in app.text
 
 
 def test_a_set_of_ones_own_is_compared(workspace, open_page):

@@ -16,7 +16,7 @@ def test_one_run_is_one_row_and_failed_ones_stay(keep, open_page):
     keep("broken", status="failed", error="The model is unwell.")
     rows = table(open_page("runs"))
     assert set(rows["Run"]) == {"good", "broken"}
-    assert set(rows["Status"]) == {"ended by itself (EOS)", "failed"}
+    assert set(rows["Status"]) == {"EOS", "failed"}
 
 
 def test_what_is_missing_is_no_number(keep, open_page):

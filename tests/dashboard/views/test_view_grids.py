@@ -2,7 +2,7 @@
 
 import pytest
 
-from dashboard.views.grids import FRAME_PX, ROW_PX, column_width, column_widths, grid_height
+from dashboard.views.grids import FRAME_PX, ROW_PX, column_width, column_widths, fitting, grid_height
 from dashboard.views.run_filters import MOST_NAMED, filters_in_words, group_label, group_labels
 
 
@@ -25,6 +25,18 @@ def test_a_column_has_room_for_its_longest_text_wherever_that_stands():
 def test_times_and_names_get_their_width_and_numbers_and_long_texts_none():
     columns = {"Started": ["2026-11-30 11:36:24", None], "b": [7, 8], "Said": ["word " * 20], "Method": ["SD"]}
     assert column_widths(columns) == {"Started": column_width(["2026-11-30 11:36:24"])}
+
+
+def test_columns_are_taken_in_order_of_importance_as_long_as_there_is_room():
+    columns = {"a": ["x" * 10], "b": ["x" * 30], "c": ["7"]}
+    room = column_width(["x" * 10]) + column_width(["7"])
+    assert fitting(columns, ["a", "b", "c"], room) == ["a", "c"]
+    assert fitting(columns, ["b", "a", "c"], column_width(["x" * 30])) == ["b"]
+    assert fitting(columns, ["c", "a", "b"], 10_000) == ["a", "b", "c"]
+
+
+def test_a_column_in_which_nothing_stands_takes_no_room():
+    assert fitting({"a": ["", "n/a"], "b": ["n/a", "1"]}, ["a", "b"]) == ["b"]
 
 
 @pytest.mark.parametrize(

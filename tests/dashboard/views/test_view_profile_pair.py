@@ -72,7 +72,7 @@ def test_drift_is_relative_to_the_first_time_whatever_the_order():
 
 def test_one_measurement_has_no_drift():
     info = drift_info([K70])
-    assert info.sentence == "Measured 1 time."
+    assert info.sentence.startswith("This device was measured once")
     assert "from the second time on" in drift_figure(info, LIGHT).layout.annotations[0].text
 
 
