@@ -27,6 +27,7 @@ from dashboard.views.published_tables import (
     overview_figure,
     reasons_of,
     summary_table,
+    summary_texts,
     table_html,
     table_name,
     tables_sentence,
@@ -66,7 +67,7 @@ def overview(workspace: Workspace) -> None:
 
     _figure(overview_figure(tables, ui.theme()), "overview", _corpus(tables), on_click=open_table)
     ui.sentence("Click a cell to open its table.")
-    ui.small_table(summary_table(tables))
+    ui.small_table(summary_texts(tables))
     _hand_out(workspace, summary_table(tables), "published-tables", {"corpus": _corpus(tables)}, "published overview")
     st.subheader("Phones of the paper and devices here", anchor=False, help=HELP["headline"])
     measured = [

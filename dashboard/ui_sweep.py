@@ -156,8 +156,8 @@ def chosen(workspace: Workspace) -> Sweep | None:
 
 
 def _name(plan: SweepPlan) -> str:
-    device = "This computer" if plan.device_id == THIS_COMPUTER else plan.device_id
-    return f"{numbers.moment(plan.created_at)} · {plan.title} · {device}"
+    device = "" if plan.device_id == THIS_COMPUTER else f" · {plan.device_id}"
+    return f"{numbers.moment(plan.created_at, '')} · {plan.title}{device}"
 
 
 def watch(workspace: Workspace, sweep: Sweep) -> None:

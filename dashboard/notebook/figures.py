@@ -38,6 +38,7 @@ from dashboard.views.live import live_info, live_text_html
 from dashboard.views.methods_compare import methods_figure, methods_info
 from dashboard.views.rounds import round_details
 from dashboard.views.rounds_html import round_details_html
+from dashboard.views.run_labels import ended_short
 from dashboard.views.runs import runs_info
 from dashboard.views.runs_compare import comparison_figure, comparison_info
 from dashboard.views.theme import Theme
@@ -178,8 +179,14 @@ _LONG = ("Device", "Run")
 
 
 def _runs(source: Source, theme: Theme, given: Settings) -> tuple[Block, ...]:  # noqa: ARG001 - one signature
-    shown = runs_info([_mapping(row) for row in source.rows(given["runs"])]).shown
+    rows = source.rows(given["runs"])
+    shown = runs_info([_mapping(row) for row in rows]).shown
     shown = shown[[*(name for name in shown.columns if name not in _LONG), *_LONG]]
+    if len(rows) == 1:
+        return (Grid(("What", "Value"), tuple((name, shown[name].iloc[0]) for name in shown.columns)),)
+    shown["Status"] = [ended_short(row.status) for row in rows]
+    same = [name for name in ("Device", "Tags") if shown[name].nunique() < 2]
+    shown = shown.drop(columns=same)
     return (Grid(tuple(shown.columns), tuple(tuple(row) for row in shown.itertuples(index=False))),)
 
 

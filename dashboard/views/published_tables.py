@@ -103,6 +103,14 @@ def summary_table(tables: Sequence[ComparedTable]) -> pd.DataFrame:
     )
 
 
+def summary_texts(tables: Sequence[ComparedTable]) -> pd.DataFrame:
+    """The same as a page shows it; a column of nothing but zeros says nothing."""
+    table = summary_table(tables)
+    off = [numbers.NA if pd.isna(value) else f"{value:.1f} %" for value in table["Median off (%)"]]
+    shown = table.assign(**{"Median off (%)": off}).rename(columns={"Median off (%)": "Median off"})
+    return shown if shown["n/a"].any() else shown.drop(columns="n/a")
+
+
 def _largest(item: TableSummary) -> str:
     if item.largest is None:
         return numbers.NA
