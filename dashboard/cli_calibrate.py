@@ -2,12 +2,15 @@
 
 import argparse
 import sys
+from contextlib import suppress
 from typing import Any
 
+from as2d_core.errors import As2dError
 from as2d_core.profiles.profile import Profile
 from dashboard.cli_output import Answer, Progress, command, number, table
 from dashboard.cli_work import opened, wait
-from dashboard.services.calibration import Calibration, CalibrationForm, start
+from dashboard.services.calibration import Calibration, CalibrationForm, same_calibration, start
+from dashboard.services.workspace import Workspace
 from dashboard.views import numbers
 from device_bridge.local import THIS_COMPUTER
 
@@ -51,8 +54,14 @@ def calibrate(options: argparse.Namespace) -> Answer:
 
 def measure(form: CalibrationForm, *, quiet: bool = False) -> Answer:
     """Carry a calibration out, wait, and show the profile."""
-    calibration = start(opened(), form)
-    progress = Progress(quiet)
+    workspace, progress = opened(), Progress(quiet)
+    profile, interrupted = _left(workspace, form, progress)
+    if interrupted:
+        stopped = "What an earlier command had left running was cancelled; nothing else was begun."
+        return Answer({"error": stopped, "status": "cancelled"}, stopped, INTERRUPTED)
+    if profile is not None:
+        return _shown(profile)
+    calibration = start(workspace, form)
     if calibration.resumed_share:
         progress.keep(f"It goes on where it was interrupted: {calibration.resumed_share:.0%} is measured.")
     progress.keep(f"This takes about {numbers.wait(calibration.expected_s)}.")
@@ -66,6 +75,26 @@ def measure(form: CalibrationForm, *, quiet: bool = False) -> Answer:
     for warning in calibration.job.warnings:
         print(warning, file=sys.stderr)
     return _shown(profile)
+
+
+def _left(workspace: Workspace, form: CalibrationForm, progress: Progress) -> tuple[Profile | None, bool]:
+    """Wait for what an earlier command, which was ended, left running there.
+
+    Returns:
+        The profile, where it measured what is asked for now; and whether the waiting was interrupted.
+    """
+    for job in workspace.resumed:
+        if job.device_id != form.device_id:
+            continue
+        if not job.wait(0):
+            progress.keep(f"{job.title!r} still runs there since an earlier command, and is waited for first.")
+            if wait(job, progress):
+                return None, True
+        left = workspace.left_profiles.get(job.id)
+        if left is not None and form.resume and same_calibration(workspace, form, job):
+            with suppress(As2dError, TimeoutError):  # what is missing is measured then
+                return left.result(FIT_WAIT_S), False
+    return None, False
 
 
 def _follow(calibration: Calibration, progress: Progress) -> bool:

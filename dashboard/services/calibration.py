@@ -244,6 +244,26 @@ def fit_stored(workspace: Workspace, group_id: str, profile_id: str) -> Profile:
     return profile
 
 
+def fit_left(workspace: Workspace, job: Job) -> Profile:
+    """Wait for a calibration that an earlier program left running on a phone; fit and keep its profile.
+
+    Raises:
+        ProfileError: it did not come to its end.
+        As ``fit_stored``.
+    """
+    if not job.wait(JOB_DEADLINE_S) or job.state != "done":
+        reason = job.error or f"The calibration is {job.state}."
+        raise ProfileError(f"{reason} Start it again within a day to measure only the rest.")
+    request = job.runs[0].request
+    return fit_stored(workspace, request.group_id or "", str(request.options["profile"]))
+
+
+def same_calibration(workspace: Workspace, form: CalibrationForm, job: Job) -> bool:
+    """Whether a job measures what a form asks for. Raises as ``interrupted``."""
+    wanted = {_setting(request) for request in _requests(workspace, form)}
+    return {_setting(run.request) for run in job.runs} <= wanted
+
+
 def _requests(workspace: Workspace, form: CalibrationForm) -> list[Request]:
     made = []
     for order, window_id in enumerate(form.windows):

@@ -2,10 +2,12 @@
 
 import threading
 from collections.abc import Callable, Iterable
+from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
 
 from as2d_core.errors import As2dError
+from as2d_core.profiles.profile import Profile
 from dashboard.services.folders import incoming_folder
 from dashboard.services.opened import OPENED
 from dashboard.services.phone_runs import find_phone
@@ -49,6 +51,8 @@ class Workspace:
         """Called from a thread with each sentence that comes later."""
         self.resumed: list[Job] = []
         """Jobs that an earlier program left running on phones, and that are followed again."""
+        self.left_profiles: dict[str, Future[Profile]] = {}
+        """By job, what comes of the calibrations among them."""
         self._taking_up = threading.Lock()
         self.phones = PhoneWatch(self._phone_came, IDENTITIES, lambda: bool(self.jobs.left_jobs()))
         """The phones that are there now. It looks from the first time on that somebody asks, or something waits."""
@@ -97,7 +101,9 @@ class Workspace:
                 if device_id is not None and left.device_id != device_id:
                     continue
                 try:
-                    self.resumed.append(self.jobs.resume(left))
+                    job = self.jobs.resume(left)
+                    self.resumed.append(job)
+                    self._fit_later(job)
                 except JobsClosedError:
                     return False
                 except UnknownDeviceError:
@@ -110,6 +116,29 @@ class Workspace:
                 else:
                     self._notice(f"The job {left.title!r}, left running on {left.device_id}, is followed again.")
             return bool(self.jobs.left_jobs())
+
+    def _fit_later(self, job: Job) -> None:
+        """A calibration whose program did not live to see its end gets its profile all the same."""
+        if any(run.request.method != "calibrate" for run in job.runs):
+            return
+        fitted = self.left_profiles[job.id] = Future()
+
+        def fit() -> None:
+            from dashboard.services.calibration import fit_left
+
+            try:
+                profile = fit_left(self, job)
+            except As2dError as error:
+                fitted.set_exception(error)
+                if job.state != "left":  # this program ends, too, and a later one follows it
+                    self._notice(f"No profile came of {job.title!r}, left running on {job.device_name}: {error}")
+            else:
+                fitted.set_result(profile)
+                self._notice(
+                    f"{job.title!r}, left running on {job.device_name}, has ended; its profile is {profile.id}."
+                )
+
+        threading.Thread(target=fit, name="as2d-fit-left", daemon=True).start()
 
     def _notice(self, sentence: str) -> None:
         """Say something once, however often it comes up."""

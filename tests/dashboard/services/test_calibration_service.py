@@ -10,12 +10,14 @@ from patience import wait_for
 from as2d_core.errors import RequestError, UnknownNameError
 from as2d_core.models.demo_catalog import demo_window
 from as2d_core.models.window_index import write_index
+from dashboard.cli_calibrate import measure
 from dashboard.services.budgets import open_corpus
 from dashboard.services.calibration import (
     CalibrationForm,
     expected_seconds,
     fit_stored,
     interrupted,
+    same_calibration,
     start,
     start_calibration,
 )
@@ -51,6 +53,13 @@ def test_a_calibration_is_kept_as_a_profile_and_can_be_fitted_again_from_the_sto
     group = calibration.job.runs[0].request.group_id
     again = fit_stored(real_workspace, group, "again")
     assert again.verify_idle_ms == kept.verify_idle_ms
+    # A program that ended meanwhile: the next one follows the job, fits it, and shows it to whoever asks the same.
+    real_workspace.resumed.append(calibration.job)
+    real_workspace._fit_later(calibration.job)
+    jobs = real_workspace.jobs.jobs()
+    assert measure(form, quiet=True).document["verify_idle_ms"] == kept.verify_idle_ms
+    assert real_workspace.jobs.jobs() == jobs
+    assert not same_calibration(real_workspace, replace(form, repetitions=2), calibration.job)
 
 
 @pytest.mark.models
