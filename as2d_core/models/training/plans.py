@@ -41,12 +41,12 @@ VOCABULARY = 528
 TARGET = ModelPlan("target", Shape(VOCABULARY, 384, 8, 768, 8, 4, 48, 256, 4), 11, 8_000, 3e-4)
 PAPER = ModelPlan(
     "paper",
-    Shape(VOCABULARY, 384, 4, 768, 8, 4, 48, 256, 4),
+    Shape(VOCABULARY, 384, 3, 768, 8, 4, 48, 256, 4),
     12,
     550,  # stopped early on purpose: acceptance is to vary from window to window
     5e-4,
     parent="target",
-    parent_layers=(0, 2, 5, 7),
+    parent_layers=(0, 2, 7),
     teacher="target",
 )
 LIGHT = ModelPlan("light", Shape(VOCABULARY, 192, 6, 448, 4, 2, 48, 128, 2), 13, 6_000, 1e-3, teacher="target")
