@@ -1,11 +1,22 @@
 """A dashboard over an empty data folder, and a browser to look at it. Without a browser the tests are skipped."""
 
+from pathlib import Path
+
 import pytest
 from live_dashboard import BROWSER_ARGUMENTS, LiveDashboard, find_browser, screenshot
 
+HERE = Path(__file__).parent
 PATIENCE_MS = 120_000
 VIEWPORT = {"width": 1280, "height": 800}
 _FAILED = pytest.StashKey[bool]()
+LONGEST_S = 900
+"""Of a test that goes from page to page: each step has a deadline of its own."""
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.path.parent == HERE:
+            item.add_marker(pytest.mark.timeout(LONGEST_S))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -48,14 +48,15 @@ def test_a_target_killed_while_decoding_leaves_the_tokens_that_were_written(runn
 
 
 def test_a_target_killed_while_loading_ends_the_run_with_the_signal(start_runner, ask):
-    for seconds in (1.0, 3.0, 6.0):
+    for seconds in (1.0, 3.0, 0.4, 8.0, 25.0):
         runner = start_runner()
         runner.send(ask(exact_widths=None))
         target = runner.target_pid()
         time.sleep(seconds)
         kill(target)
         error = runner.record().end.error
-        if error is not None:  # on a crowded machine it may not have begun, and another one did the work
+        # On a crowded machine it may not have begun, and another one did the work; on a fast one it may be further.
+        if error is not None and "loading" in error:
             break
     assert error == f"The target process ended while it was loading the models and testing widths: {KILLED}."
 
