@@ -285,9 +285,16 @@ def _history(rows: Sequence[RunRow]) -> None:
             ui.link(ui.TIMELINE, short_run_label(row_as_json(row) | {"created_at": row.created_at}), run=row.run_id)
 
 
+def _state(state: str) -> str:
+    """adb says "device" of a phone that is there and trusts this computer."""
+    return "connected" if state == "device" else state
+
+
 def _address(listed: KnownPhone) -> str:
     """How it is connected: each connection with its state."""
-    return label(" · ".join(f"{entry.serial} ({entry.way}): {entry.state}" for entry in listed.connections), 160)
+    return label(
+        " · ".join(f"{entry.serial} ({entry.way}): {_state(entry.state)}" for entry in listed.connections), 160
+    )
 
 
 @st.cache_resource(ttl=FACTS_S, max_entries=32, show_spinner=False)

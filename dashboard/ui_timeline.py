@@ -191,7 +191,7 @@ def zoom_buttons(info: TimelineInfo) -> None:
         ("Later", ":material/chevron_right:", "d", zoom.shifted(shown, info, 0.5), shown is None),
         ("Whole run", ":material/fit_screen:", "0", None, shown is None),
     )
-    with st.container(horizontal=True, gap="small"):
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         for name, icon, key, target, off in steps:
             st.button(
                 name, icon=icon, shortcut=key, on_click=show_window, args=(target,), disabled=off, key=f"zoom-{name}"

@@ -121,7 +121,9 @@ def _stretches(texts: Sequence[str], kinds: Sequence[str]) -> tuple[Stretch, ...
 def live_text_html(info: LiveInfo, theme: Theme) -> str:
     """The output and, paler, the drafter's own text below it; text is escaped and cannot change the page."""
     output = "".join(_stretch(item, theme) for item in info.stretches)
-    waiting = element("span", "waiting for the first token", {"color": theme.muted})
+    waiting = element(
+        "span", "waiting for the first token" if info.status == "running" else "no token came", {"color": theme.muted}
+    )
     parts = [element("div", output or waiting, {"font-size": "17px", "color": theme.text}, dir="auto")]
     if info.drafter:
         name = element("span", escape(f"{info.drafter_note}: "), {"font-size": "12px"})

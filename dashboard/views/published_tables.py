@@ -126,7 +126,7 @@ def overview_figure(tables: Sequence[ComparedTable], theme: Theme) -> go.Figure:
     names = [table_name(compared) for compared in tables]
     figure.add_vrect(x0=-NEAR, x1=NEAR, fillcolor=faded(theme.role("target"), 0.1), line_width=0, layer="below")
     figure.add_vline(x=0, line={"color": theme.role("reference"), "dash": "dash", "width": 1}, layer="below")
-    for kind, symbol, role in (("replayed", "circle", "target"), ("solved", "square", "retired")):
+    for kind, symbol, colour in (("replayed", "circle", theme.role("target")), ("solved", "square", theme.muted)):
         rows = [
             (place, count, len(compared.cells), compared, item)
             for place, compared in enumerate(tables)
@@ -138,7 +138,7 @@ def overview_figure(tables: Sequence[ComparedTable], theme: Theme) -> go.Figure:
             x=[item.deviation_percent for *_, item in rows],
             y=[place + 0.6 * ((count + 0.5) / total - 0.5) for place, count, total, _, _ in rows],
             mode="markers",
-            marker={"size": 6, "symbol": symbol, "color": faded(theme.role(role), 0.7), "line": {"width": 0}},
+            marker={"size": 6, "symbol": symbol, "color": faded(colour, 0.7), "line": {"width": 0}},
             customdata=[[compared.table.id] for _, _, _, compared, _ in rows],
             hovertext=[_hover(compared, item) for _, _, _, compared, item in rows],
             hoverinfo="text",

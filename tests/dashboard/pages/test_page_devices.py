@@ -68,7 +68,7 @@ def test_a_phone_on_a_cable_and_over_the_air_has_one_card(open_page, start_phone
     app = open_page("devices")
     assert [item.value.replace("\\", "") for item in app.test.subheader].count(phone.preset.name) == 1
     assert phone.own_serial in app.text
-    assert app.text.count("): device") >= 2
+    assert app.text.count("): connected") >= 2
 
 
 def test_a_phone_that_waits_for_permission_says_what_to_do(open_page, start_phone, own_server):

@@ -103,6 +103,7 @@ def test_before_the_first_token_there_is_a_sentence_and_no_number():
     assert info.tps is None
     assert info.stretches == ()
     assert "waiting for the first token" in read_html(live_text_html(info, DARK)).text
+    assert "no token came" in read_html(live_text_html(replace(info, status="incomplete"), DARK)).text
     assert "n/a" in read_html(live_figures_html(info, DARK)).text
     assert len(live_figure(info, DARK).data) == 0
 
