@@ -286,7 +286,7 @@ def _history(rows: Sequence[RunRow]) -> None:
 
 
 def _state(state: str) -> str:
-    """adb says "device" of a phone that is there and trusts this computer."""
+    """A state as adb calls it; of a phone that is there and trusts this computer it says "device"."""
     return "connected" if state == "device" else state
 
 
