@@ -26,10 +26,10 @@ def signed(figure: go.Figure, theme: Theme, said: str) -> go.Figure:
 
 
 def broken(said: str) -> list[str]:
-    """A text in lines that a narrow figure has room for; it breaks after ``·``, a comma or a semicolon."""
+    """A text in lines that a narrow figure has room for; it breaks after ``·`` (which goes), a comma or a semicolon."""
     found = [""]
     for part in _PART.findall(said):
         if found[-1] and len(found[-1] + part.rstrip()) > LINE_LETTERS:
             found.append("")
         found[-1] += part
-    return [line.strip() for line in found]
+    return [line.strip().removesuffix(" ·") for line in found]

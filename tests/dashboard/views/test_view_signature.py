@@ -11,7 +11,7 @@ def test_a_long_text_is_broken_between_its_parts():
     lines = broken(said)
     assert len(lines) == 2
     assert all(len(line) <= LINE_LETTERS for line in lines)
-    assert "".join(lines).replace(" ", "") == said.replace(" ", "")
+    assert " · ".join(lines) == said
 
 
 def test_a_short_text_and_one_without_parts_stay_one_line():
