@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from live_dashboard import ROOT, exceptions, open_page, settle
+from live_dashboard import ROOT, exceptions, open_page, screenshot, settle
 
 from as2d_core.profiles import load_profile
 from as2d_core.replay.runs import replay_window
@@ -67,6 +67,7 @@ def test_no_page_has_a_grave_fault_of_accessibility_in_light_or_dark(server, pag
         page.emulate_media(color_scheme="light")
         open_page(page, server.url + STATES.get(name, f"/{name}"))
         wrong += findings(page, name, "light")
+        screenshot(page, f"page-{name}")
         page.emulate_media(color_scheme="dark")
         page.wait_for_function(DRAWN_IN, arg=DARK.text)
         settle(page)

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from live_dashboard import exceptions, open_page, settle
+from live_dashboard import exceptions, open_page, screenshot, settle
 
 pytestmark = [pytest.mark.browser, pytest.mark.models]
 
@@ -48,8 +48,14 @@ def test_from_the_first_page_to_a_chosen_budget(start_dashboard, page):
     page.get_by_text("nothing ran here yet").wait_for()
 
     page.get_by_role("button", name="Run As²d on this computer").click()
+    page.wait_for_url(re.compile(r"/request\?job=j\d+"))
+    second_tab = page.context.new_page()
+    open_page(second_tab, f"{server.url}/request")
+    second_tab.get_by_text(re.compile(r"^Run \d of 2,|^2 runs on long_00: done")).first.wait_for()
+    second_tab.close()
     page.get_by_role("link", name="Timeline of As²d b=7").wait_for(timeout=FIRST_RUN_MS)
     settle(page)
+    screenshot(page, "newcomer-1-request")
     assert re.search(r"/request\?job=j\d+", page.evaluate("location.href"))
     assert page.get_by_text("2 runs on long_00: done.").is_visible()
     assert page.get_by_text(re.compile(r"[+−]\d+\.\d % against target-only")).first.is_visible()
@@ -60,6 +66,7 @@ def test_from_the_first_page_to_a_chosen_budget(start_dashboard, page):
     click_mark(page, 1, "target:accepted")
     address_matches(page, r"round=\d+")
     assert page.get_by_text(re.compile(r"\d proposed, \d accepted")).first.is_visible()
+    screenshot(page, "newcomer-2-timeline")
 
     page.get_by_role("link", name="Budgets").click()
     page.get_by_text("Which proposal budget is fastest").wait_for()
@@ -67,6 +74,7 @@ def test_from_the_first_page_to_a_chosen_budget(start_dashboard, page):
     click_mark(page, 0, "tps:drafter", 5)
     address_matches(page, r"b=5")
     assert page.get_by_text(re.compile(r"Selected drafter, b = 5: \d")).is_visible()
+    screenshot(page, "newcomer-3-budgets")
     assert (exceptions(page), page.said) == ([], [])
 
 
