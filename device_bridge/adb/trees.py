@@ -55,6 +55,8 @@ class PushedTree:
     size_bytes: int
     sent_files: int
     """Files that were not there with the same content."""
+    sent_bytes: int
+    """Bytes that crossed; what an earlier transfer had left of a file did not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,7 @@ def push_tree(
     files = _files_here(local)
     total = sum(file.size for file in files)
     counted: set[str] = set()
+    crossed: list[int] = []  # bytes, of files and of batches of files
 
     def attempt() -> None:
         missing = _missing(phone, remote, files, idle_s)
@@ -106,19 +109,21 @@ def push_tree(
             _stop_if_asked(stopped, local)
             batch = small[start : start + _BATCH]
             _send_small(phone, remote, batch, idle_s)
-            done += sum(file.size for file in batch)
+            crossed.append(sum(file.size for file in batch))
+            done += crossed[-1]
             progress(done, total)
         for file in [file for file in missing if file not in set(small)]:
             _stop_if_asked(stopped, local)
-            push_file(
+            pushed = push_file(
                 phone, file.local, posixpath.join(remote, file.name[2:]), executable=file.executable, cancel=stopped,
                 progress=_after(done, total, progress), retry=retry, idle_s=idle_s, sha256=file.sha256,
             )  # fmt: skip
+            crossed.append(pushed.sent_bytes)
             done += file.size
         _set_executables(phone, remote, [file for file in files if file.executable], idle_s)
 
     translated(lambda: retrying(attempt, retry, stopped), remote)
-    return PushedTree(remote, len(files), total, len(counted))
+    return PushedTree(remote, len(files), total, len(counted), sum(crossed))
 
 
 def _after(done: int, total: int, progress: Progress) -> Progress:

@@ -43,7 +43,7 @@ class Placed:
 
     folder: str
     sent_bytes: int
-    """0 when it was there already."""
+    """Bytes that crossed; 0 when all of it was there already."""
     unpacked_bytes: int
 
     @property
@@ -78,7 +78,7 @@ def place_package(
         )
     remote = f"{INBOX}/{package.id}.tar.gz"
     # Whoever gives us a package has just looked whether its archive still has this content.
-    push_file(phone, package.archive, remote, progress=progress, cancel=cancel, sha256=package.archive_sha256)
+    pushed = push_file(phone, package.archive, remote, progress=progress, cancel=cancel, sha256=package.archive_sha256)
     mark = json.dumps({"id": package.id, "archive_sha256": package.archive_sha256, "versions": package.versions})
 
     def unpack() -> None:
@@ -92,7 +92,7 @@ def place_package(
         phone.script(_SETTLE, folder, remote, stdin=mark.encode(), what="finishing")
 
     translated(unpack, folder)
-    return Placed(folder, package.archive_bytes, package.unpacked_bytes)
+    return Placed(folder, pushed.sent_bytes, package.unpacked_bytes)
 
 
 def place_runtime(
@@ -138,7 +138,7 @@ def place_model(
     pushed = push_tree(phone, info.path, folder, progress=progress, cancel=cancel)
     mark = json.dumps({"name": info.name, "sha256": info.sha256, "bytes": total})
     phone.script(_MARK, folder, stdin=mark.encode(), what="finishing a model")
-    return Placed(folder, pushed.size_bytes, total)
+    return Placed(folder, pushed.sent_bytes, total)
 
 
 def place_runner(
