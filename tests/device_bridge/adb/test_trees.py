@@ -44,6 +44,7 @@ def test_every_file_arrives_under_its_name_with_its_content(shared_phone, folder
     done = push_tree(shared_phone.phone, tree, folder)
     assert there(shared_phone.phone, folder) == {*NAMES, "large.bin", "bin/run it"}
     assert (done.files, done.sent_files) == (len(NAMES) + 2, len(NAMES) + 2)
+    assert done.sent_bytes == done.size_bytes
     for number, name in enumerate(NAMES):
         assert shared_phone.phone.run(["cat", f"{folder}/{name}"]).text == f"content {number}"
     assert shared_phone.phone.run([f"{folder}/bin/run it"]).text == "ran\n"
