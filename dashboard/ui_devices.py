@@ -6,7 +6,7 @@ from dataclasses import replace
 import streamlit as st
 
 from as2d_core.runner.sensors import Sensors
-from dashboard import ui, ui_notebook, ui_phone_setup
+from dashboard import ui, ui_notebook, ui_phone_setup, ui_state
 from dashboard.services.calibration import Calibration, CalibrationForm, expected_of, phone_form, start
 from dashboard.services.devices import device_history, find_device
 from dashboard.services.phone_looks import (
@@ -157,7 +157,7 @@ def _phone_state(workspace: Workspace, listed: KnownPhone, look: PhoneLook, hist
         if not busy and (look.readiness.ready or job is not None):
             form = phone_form(listed.id)
             if job is None and look.facts is not None and look.facts.value("task_profile"):
-                top = st.toggle("Profile it under Android's highest task profile", key=f"top-{listed.id}")
+                top = ui_state.flag(f"top-{listed.id}", "Profile it under Android's highest task profile")
                 form = replace(form, top_profile=top)
             _work(workspace, listed.id, form, history)
     if is_ours(listed) and ui.pressed("Stop this virtual phone", f"stop-{listed.id}"):

@@ -55,7 +55,7 @@ def recording(workspace: Workspace, *, whole: bool = False) -> RunForm | None:
     if source == "bundled":
         return _bundled(workspace)
     if source == "phone":
-        path = st.text_input("Its path on the phone", placeholder="/sdcard/Recordings/a.wav", key="on-phone").strip()
+        path = ui_state.words("on-phone", "Its path on the phone", placeholder="/sdcard/Recordings/a.wav")
         return RunForm(phone_audio=path) if path else None
     with ui.guarded():
         if source == "microphone":

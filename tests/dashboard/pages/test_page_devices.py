@@ -117,7 +117,8 @@ def test_a_profile_is_measured_at_a_click_and_can_be_cancelled(open_page, worksp
 
 
 def test_the_request_page_runs_on_the_phone_that_its_link_names(open_page, shared_phone, own_server):
-    app = open_page("request", device=shared_phone.own_serial)
+    app = open_page("request", device=shared_phone.own_serial, source="phone", **{"on-phone": "/sdcard/a.wav"})
+    assert app.widget("text_input", "Its path on the phone").value == "/sdcard/a.wav"
     (choice,) = [box for box in app.test.selectbox if box.label == "Device"]
     assert choice.value == shared_phone.own_serial
 
