@@ -4,13 +4,40 @@ Every message is one sentence (or two) that says what is wrong, where, and what 
 """
 
 import re
+from typing import ClassVar
 
 LIKENESS = 0.6
 """Least share of characters that two names have in common, in order, for one to be suggested for the other."""
 
 
+_COMMANDS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""What breaks a line, rings a bell or turns the writing, and halves of characters, which are bytes that are no text."""
+
+
+def one_line(text: str, keep: str = "") -> str:
+    """Text that holds foreign names, as it can stand in a sentence: what is no letter is shown as Python writes it.
+
+    Args:
+        keep: characters that are left as they are.
+    """
+
+    def shown(found: re.Match[str]) -> str:
+        return found[0] if found[0] in keep else found[0].encode("unicode_escape").decode()
+
+    return _COMMANDS.sub(shown, text)
+
+
 class As2dError(Exception):
-    """Root of every error this project raises on purpose."""
+    """Root of every error this project raises on purpose.
+
+    Its message is one line whatever names stand in it: files, models and windows may be called anything.
+    """
+
+    several_lines: ClassVar[bool] = False
+    """Whether the message ends in lines that another program wrote, a compiler say."""
+
+    def __str__(self) -> str:
+        return one_line(super().__str__(), "\n" if self.several_lines else "")
 
 
 class RecordError(As2dError):

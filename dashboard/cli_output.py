@@ -4,7 +4,6 @@ import argparse
 import csv
 import io
 import math
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
@@ -12,10 +11,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from as2d_core.errors import RequestError
+from as2d_core.errors import RequestError, one_line
 from datastore.csv_cells import csv_cell
-
-_COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +71,7 @@ def plain(value: Any) -> Any:
 
 def visible(text: str) -> str:
     """Foreign text for a terminal: control characters and marks that turn the writing are shown, not obeyed."""
-    return _COMMANDS.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    return one_line(text, "\n\t")
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
@@ -135,7 +132,7 @@ class Progress:
         if not self._live and _kind(sentence) == _kind(self._last):
             return
         self._last = sentence
-        sentence = visible(sentence)
+        sentence = one_line(sentence)
         print(f"\r\x1b[K{sentence}" if self._live else sentence, end="" if self._live else "\n", file=sys.stderr)
         sys.stderr.flush()
 
@@ -143,7 +140,7 @@ class Progress:
         """Show a sentence that stays: what one wants to know all the time."""
         if not self._quiet:
             self.done()
-            print(visible(sentence), file=sys.stderr, flush=True)
+            print(one_line(sentence), file=sys.stderr, flush=True)
 
     def done(self) -> None:
         """Leave the line."""

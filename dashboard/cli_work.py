@@ -3,7 +3,8 @@
 import sys
 from collections.abc import Callable
 
-from dashboard.cli_output import Progress, visible
+from as2d_core.errors import one_line
+from dashboard.cli_output import Progress
 from dashboard.services.workspace import Workspace, open_workspace
 from device_bridge.job import Job
 
@@ -25,7 +26,7 @@ def opened() -> Workspace:
 
 
 def _tell(notice: str) -> None:
-    print(visible(notice), file=sys.stderr)
+    print(one_line(notice), file=sys.stderr)
 
 
 def wait(job: Job, progress: Progress, said: Callable[[Job], str] = lambda job: job.stage) -> bool:

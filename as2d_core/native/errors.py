@@ -5,3 +5,5 @@ from as2d_core.errors import As2dError
 
 class NativeBuildError(As2dError):
     """The native runner cannot be built; says what is missing or what the compiler said."""
+
+    several_lines = True

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dashboard.cli import main
 from dashboard.cli_output import plain, rows_as_text, table, visible
 
 VALUES = st.recursive(
@@ -57,3 +58,11 @@ def test_text_in_csv_is_no_formula(text):
     options = Namespace(csv=True, json=False)
     last = rows_as_text(options, "", ["name", "value"], [[text, -1.5]]).splitlines()[-1]
     assert last == f"'{text},-1.5"
+
+
+@pytest.mark.parametrize("command", [("profile", "import"), ("import",), ("collect", "--import"), ("run", "--audio")])
+def test_an_error_about_a_file_of_any_name_is_one_line(command, data_folder, tmp_path, capsys):
+    assert main([*command, str(tmp_path / "first\nsecond\x1b[2J.json")]) != 0
+    said = capsys.readouterr().err
+    assert "first\\nsecond\\x1b[2J.json" in said
+    assert len(said.splitlines()) == 1
