@@ -154,9 +154,12 @@ def test_shown(corpus: TrajectorySet) -> bool:
 
 def _among(report: BudgetReport) -> tuple[int, ...] | None:
     low, high = ui_state.whole("from"), ui_state.whole("to")
-    if low is None or high is None:
-        return None
-    inside = tuple(b for b in report.grid.budgets if low <= b <= high)
+    inside = ()
+    if low is not None and high is not None:
+        inside = tuple(b for b in report.grid.budgets if low <= b <= high)
+    given = f"{ui_state.get('from') or 'none'} to {ui_state.get('to') or 'none'}"
+    asked = given if ui_state.get("from") or ui_state.get("to") else ""
+    ui_state.expect("from", "Range of budgets", bool(inside), "all of them count", asked)
     return inside or None
 
 
@@ -164,9 +167,10 @@ def _picked(report: BudgetReport) -> Pair | None:
     """The pair that was clicked on."""
     names = [row.drafter for row in report.table.rows]
     budget, drafter = ui_state.whole("b"), ui_state.get("drafter") or names[0]
-    if budget is not None and any((row.drafter, row.budget) == (drafter, budget) for row in report.table.rows):
-        return Pair(drafter, budget, by_hand=True)
-    return None
+    here = any((row.drafter, row.budget) == (drafter, budget) for row in report.table.rows)
+    given = " by ".join(filter(None, (ui_state.get("b"), ui_state.get("drafter"))))
+    ui_state.expect("b", "Budget", here, "the selected one is shown", given if ui_state.get("b") else "")
+    return Pair(drafter, budget, by_hand=True) if here and budget is not None else None
 
 
 def _drafter(corpus: TrajectorySet) -> str | None:
@@ -297,7 +301,9 @@ def window_details(workspace: Workspace, report: BudgetReport, pair: Pair) -> No
         missing = f"The address names window {name[:60]!r}, which is not among those that are shown. " if name else ""
         ui.sentence(f"{missing}Click a cell to hear its window and see how it runs under that budget.")
         return
-    budget = ui_state.whole("cell") or pair.budget
+    budget = ui_state.whole("cell")
+    ui_state.expect("cell", "Budget of the cell", budget in report.grid.budgets, "the selected one is shown")
+    budget = budget if budget in report.grid.budgets else pair.budget
     window = report.corpus.window(name)
     with st.container(border=True):
         st.subheader(ui.plain(f"{name}, b = {budget}"), anchor=False, help=HELP["timeline"])

@@ -122,6 +122,12 @@ def _delete(workspace: Workspace, notebook: Notebook) -> None:
     ui_state.put(notebook=None, edit=None)
 
 
+def expect_cell(notebook: Notebook) -> None:
+    """The address may name a cell whose editor is open."""
+    here = ui_state.get("edit") in {item.id for item in notebook.cells}
+    ui_state.expect("edit", "Cell", here, "no editor is open")
+
+
 def cell(workspace: Workspace, notebook: Notebook, item: Cell, number: int) -> None:
     """One cell: what it shows, its editor when it is open, and what can be done with it."""
     editing = ui_state.get("edit") == item.id

@@ -49,6 +49,7 @@ def filled(workspace: Workspace, chosen: str, preview_: Any) -> Notebook | None:
         pair["corpus"] = ui_state.one_of(st.selectbox, "corpus", "Trajectory set", sets, sets[0])
         pair["split"] = ui_state.one_of(st.selectbox, "split", "Windows", SPLITS, "all")
         pair["budget"] = ui_state.whole("b")
+        ui_state.expect("b", "Budget", pair["budget"] is not None, "the selected one is reported")
     words = Words(
         ui_state.words("title", "Title", placeholder="made from what is chosen"),
         ui_state.words("hypothesis", "Hypothesis", widget=st.text_area, height=80, placeholder="What was expected"),

@@ -88,11 +88,13 @@ def _of_group(workspace: Workspace, where: RunFilter) -> RunFilter:
     group = ui_state.get("group")
     if not group:
         return where
+    here = group in runs.choices(workspace, "group")
+    ui_state.expect("group", "Comparison", here, "no run is listed")
     left, right = st.columns([8, 2], vertical_alignment="center")
     with left:
         ui.box("note", f"Only the runs that were started together: {group_label(group)}.")
     right.button("Show all runs", on_click=ui_state.put, kwargs={"group": None})
-    if group not in runs.choices(workspace, "group"):
+    if not here:
         return replace(where, run_ids=(), text="\0")
     return replace(where, groups=(group,))
 

@@ -78,6 +78,19 @@ def within(name: str, label: str, low: int, high: int) -> int:
     return shown
 
 
+def expect(name: str, label: str, here: bool, instead: str, text: str | None = None) -> None:
+    """A value of the query string that no widget holds: where it names nothing that is here, that is told.
+
+    Args:
+        here: whether what it names is on the page.
+        instead: what happens instead, as a clause.
+        text: what the address says, where it takes more than this one value.
+    """
+    said, key = get(name) if text is None else text, f"{st.session_state.get(_PAGE, '')}:{name}"
+    st.session_state[f"{key}:unknown"] = [said] if said and not here else []
+    _tell(name, key, label, f"; {instead}")
+
+
 def one_of(
     widget: Callable[..., Any],
     name: str,

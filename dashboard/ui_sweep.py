@@ -237,7 +237,9 @@ def _open(point: ui.Point) -> None:
 
 def _numbers(workspace: Workspace, sweep: Sweep, info: SweepInfo) -> None:
     run = ui_state.get("run")
-    if run in {row.run_id for row in sweep.rows}:
+    here = run in {row.run_id for row in sweep.rows}
+    ui_state.expect("run", "Request", here, "none is chosen")
+    if here:
         ui.link(ui.TIMELINE, f"Timeline of {run}", icon=":material/view_timeline:", run=run)
     else:
         ui.sentence("Click a point to get to the timeline of its request.")

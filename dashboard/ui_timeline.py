@@ -97,8 +97,9 @@ def _replayed(workspace: Workspace) -> Chosen:
     with ui.guarded():
         profile = load_profile(workspace.folders, ui_state.get("profile"))
         corpus = open_corpus(workspace.folders, ui_state.get("corpus"))
-        window, drafter = ui_state.get("window"), ui_state.get("drafter") or None
-        found = ui_cache.replayed(workspace, profile, corpus, window, ui_state.whole("b"), drafter)
+        window, drafter, budget = ui_state.get("window"), ui_state.get("drafter") or None, ui_state.whole("b")
+        ui_state.expect("b", "Budget", budget is not None, "the default one is replayed")
+        found = ui_cache.replayed(workspace, profile, corpus, window, budget, drafter)
         ui.sentence(
             f"Window {window} of the set {corpus.id} ({corpus.label} tokens), charged with the costs of "
             f"{profile_label(profile)}: the decisions are real, the times are computed."
@@ -172,7 +173,14 @@ def words(run: ui_cache.ShownRun) -> None:
 
 def window(info: TimelineInfo) -> zoom.Window | None:
     """The part of the run that is shown; ``None`` = all of it."""
-    return zoom.valid((ui_state.whole("from"), ui_state.whole("to")), info)
+    asked = (ui_state.whole("from"), ui_state.whole("to"))
+    shown = zoom.valid(asked, info)
+    low, high = zoom.whole(info)
+    everything = (asked[0] or 0) <= low and asked != (None, None) and (asked[1] is None or asked[1] >= high)
+    named = " to ".join(text or "the end" for text in (ui_state.get("from") or "0", ui_state.get("to")))
+    given = named if ui_state.get("from") or ui_state.get("to") else ""
+    ui_state.expect("from", "Part of the run, ms", shown is not None or everything, "the whole run is shown", given)
+    return shown
 
 
 def show_window(shown: zoom.Window | None) -> None:
@@ -264,7 +272,9 @@ def round_details_of(shown: Chosen, index: int) -> RoundDetails | None:
 def selected_round(info: TimelineInfo) -> int | None:
     """Index of the round that is open."""
     asked = ui_state.whole("round")
-    return asked if asked is not None and zoom.has_round(info, asked) else None
+    here = asked is not None and zoom.has_round(info, asked)
+    ui_state.expect("round", "Round", here, "no round is open")
+    return asked if here else None
 
 
 def first_round_button(info: TimelineInfo, shown: zoom.Window | None) -> None:

@@ -6,6 +6,7 @@ workspace = ui.open_page("notebook", "Notebook", "Text, questions to the store a
 notebook = ui_notebook.choose(workspace)
 ui_notebook.head(workspace, notebook)
 
+ui_notebook.expect_cell(notebook)
 for number, cell in enumerate(notebook.cells, 1):
     with st.container(border=True, key=f"cell-{cell.id}"):
         ui_notebook.cell(workspace, notebook, cell, number)

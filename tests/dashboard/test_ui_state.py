@@ -78,3 +78,19 @@ def test_a_page_that_is_not_there_is_told_and_the_nearest_one_is_shown(address):
     address.from_dict({"page": "9"})
     assert ui_state.within("page", "Page", 1, 5) == 5
     assert said == [["Page: the address names '9', which is no whole number from 1 to 5; 5 is shown."]]
+
+
+@pytest.mark.parametrize(
+    ("text", "here", "told"),
+    [
+        ("7", True, []),
+        ("", False, []),
+        ("99", False, [["Round: the address names '99', which is not here; no round is open."]]),
+    ],
+)
+def test_a_value_of_the_address_that_no_widget_holds_is_told_where_it_names_nothing(address, text, here, told):
+    said = []
+    ui_state.begin_notices(said.append)
+    address.from_dict({"round": text})
+    ui_state.expect("round", "Round", here, "no round is open")
+    assert said == told

@@ -150,8 +150,16 @@ def test_a_cell_opens_its_window_with_text_recording_and_replay(workspace, open_
 
 
 def test_a_window_that_is_not_in_the_set_opens_nothing(workspace, open_page):
-    app = open_page("budgets", window="nowhere", cell=5)
+    app = open_page("budgets", window="nowhere", cell=5, b=999, **{"from": 500, "to": 600})
     assert "Click a cell" in app.text
+    assert "Budget: the address names '999', which is not here; the selected one is shown." in app.text
+    assert "Range of budgets: the address names '500 to 600', which is not here; all of them count." in app.text
+
+
+def test_a_cell_that_is_not_in_the_map_is_told_and_the_selected_one_is_shown(workspace, open_page):
+    app = open_page("budgets", window="clean_00", cell=999, split="test")
+    assert "Budget of the cell: the address names '999', which is not here; the selected one is shown." in app.text
+    assert "cell-timeline" in app.charts
 
 
 def test_the_table_holds_every_budget_and_baseline(workspace, open_page):

@@ -118,8 +118,9 @@ def test_a_version_can_be_brought_back(workspace, kept, open_page):
 
 def test_a_notebook_that_is_gone_is_a_sentence_and_another_is_shown(kept, open_page):
     kept(title="Still here")
-    app = open_page("notebook", notebook="gone")
+    app = open_page("notebook", notebook="gone", edit="cell")
     assert "There is no notebook 'gone' any more" in app.text
+    assert "Cell: the address names 'cell', which is not here; no editor is open." in app.text
 
 
 def test_hostile_titles_and_cells_are_text(kept, open_page):

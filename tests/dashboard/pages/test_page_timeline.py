@@ -69,6 +69,8 @@ def test_a_range_that_is_none_shows_the_whole_run(keep, open_page, ends):
     app = open_page("timeline", run="a", **{"from": ends[0], "to": ends[1]})
     assert app.charts["detail"]["layout"]["xaxis"]["range"][0] == 0
     assert app.button("Whole run").disabled
+    told = f"the address names '{ends[0]} to {ends[1]}', which is not here; the whole run is shown" in app.text
+    assert told == (ends != ("-5", "1e9"))
 
 
 def test_a_range_that_reaches_beyond_the_run_is_cut_to_it(keep, open_page):
@@ -103,7 +105,9 @@ def test_an_open_round_shows_its_candidates_and_leads_to_its_neighbours(keep, op
 
 def test_a_round_that_the_run_does_not_have_opens_nothing(keep, open_page):
     keep("a")
-    assert "Click a round" in open_page("timeline", run="a", round=4000).text
+    app = open_page("timeline", run="a", round=4000)
+    assert "Click a round" in app.text
+    assert "Round: the address names '4000', which is not here; no round is open." in app.text
 
 
 def test_tokens_are_text_whatever_they_hold(keep, open_page):
