@@ -45,7 +45,8 @@ def test_every_nanosecond_is_drafting_verification_both_or_neither(many, start, 
 def test_total_is_draft_plus_verify_minus_overlap_plus_idle_and_never_below_its_bound(many, start, duration):
     whole = account(many, start, start + duration)
     assert whole.total_ns == whole.draft_ns + whole.verify_ns - whole.overlap_ns + whole.idle_ns
-    assert whole.total_ns >= whole.bound_ns
+    # What a better schedule could still put side by side, and no more.
+    assert whole.total_ns - whole.bound_ns == min(whole.draft_ns, whole.verify_ns) - whole.overlap_ns
     assert 0 <= whole.overlap_ns <= min(whole.draft_ns, whole.verify_ns)
     assert whole.idle_ns >= 0
 
