@@ -99,6 +99,21 @@ def test_each_broken_rule_is_named(broken, said):
     assert said in sentences(broken)
 
 
+def test_a_candidate_that_came_in_while_its_round_ran_already_is_named():
+    rec = record()
+    item = next(item for item in rec.rounds if item.visible)
+    number, batch = next(
+        (number, batch)
+        for number, batch in enumerate(rec.publications)
+        if batch.offset < item.visible <= batch.offset + len(batch.tokens)
+    )
+    rec.publications[number] = replace(batch, received_ns=item.start_ns)
+    assert check_record(rec) == []
+    rec.publications[number] = replace(batch, received_ns=item.start_ns + 1)
+    assert item.end_ns > item.start_ns + 1
+    assert f"round {item.index} sees {item.visible} candidates, which had not all been received" in sentences(rec)
+
+
 def test_a_token_count_that_is_not_the_rounds_is_named():
     rec = record()
     rec.end = replace(rec.end, tokens=rec.end.tokens + 1)

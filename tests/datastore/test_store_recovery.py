@@ -83,6 +83,16 @@ def test_a_log_moved_to_the_bin_by_hand_is_in_the_bin(closed):
         assert count_runs(store) == 1
 
 
+def test_a_run_whose_log_lies_in_the_bin_too_is_kept_and_the_copy_in_the_bin_is_left_alone(closed):
+    copy = closed / "bin" / "run-1.ndjson"
+    shutil.copy(closed / "runs" / "run-1.ndjson", copy)
+    with open_store(closed) as store:
+        assert [run.run_id for run in list_runs(store)] == ["run-1"]
+        (notice,) = store.notices
+        assert notice.endswith("the one in the bin was left alone.")
+    assert copy.exists()
+
+
 def test_an_unknown_log_in_the_bin_is_taken_into_the_bin(closed, sample):
     sample("run-2").rename(closed / "bin" / "run-2.ndjson")
     with open_store(closed) as store:
