@@ -145,7 +145,7 @@ def go_to(page: str, **state: object) -> None:
 
 def how_to_read(help_: str) -> None:
     """What a figure shows and where the paper speaks of it, on demand, for one that has no heading of its own."""
-    st.caption("How to read it", help=help_, width="content")
+    st.markdown(":small[How to read it]", help=help_, width="content")  # a caption is too pale to be read by everybody
 
 
 def chart(

@@ -41,7 +41,7 @@ def player(
     said = f"{name or path.stem}: {info.sentence}"
     ui.chart(figure, key, said=said, config=PICTURE_CONFIG, on_range=moved)
     words = heard_text(info)
-    st.caption(words[0].upper() + words[1:], help=HELP["waveform"])
+    st.markdown(f":small[{words[0].upper()}{words[1:]}]", help=HELP["waveform"])
 
 
 @st.cache_resource(max_entries=64, show_spinner="Reading the recording")
