@@ -26,6 +26,9 @@ STATES = {
 STREAMLITS_OWN: dict[str, set[str]] = {}
 """Findings by page that only Streamlit can mend."""
 DRAWN_IN = "colour => [...document.querySelectorAll('style')].some(style => style.textContent.includes(colour))"
+STILL = """() => !document.querySelector('[data-stale="true"]') && document.getAnimations().every(
+    one => one.playState !== 'running' || one.effect.getTiming().iterations === Infinity)"""
+"""Nothing is fading in: text that is half there has less contrast than it will have."""
 ASKED = {
     "runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]},
     "resultTypes": ["violations"],
@@ -51,7 +54,8 @@ def server(start_dashboard, tmp_path):
 
 
 def findings(page, name, theme) -> list[str]:
-    """Grave findings on what is shown now."""
+    """Grave findings on what is shown."""
+    page.wait_for_function(STILL)
     found = Axe().run(page, context=FIGURES, options=ASKED).response["violations"]
     return [
         f"{name} ({theme}): {violation['id']} ({violation['help']}): {node['html'][:200]}"

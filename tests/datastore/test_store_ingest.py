@@ -86,6 +86,16 @@ def test_a_longer_part_of_an_incomplete_stream_replaces_it_and_keeps_what_people
     assert verify(store).problems == ()
 
 
+def test_a_longer_part_of_a_stream_that_is_in_the_bin_is_refused_and_the_bin_stays_as_it_is(store, tmp_path, sample):
+    ingest_run(store, sample_runs.write_incomplete(tmp_path, "run-1"))
+    delete_run(store, "run-1")
+    with pytest.raises(RunConflictError, match="in the bin"):
+        ingest_run(store, sample())
+    assert count_runs(store) == 0
+    (kept,) = list_runs(store, RunFilter(bin="only"))
+    assert kept.status == "incomplete"
+
+
 def test_a_shorter_part_of_what_is_stored_changes_nothing(store, tmp_path, sample):
     ingest_run(store, sample())
     result = ingest_run(store, sample_runs.write_incomplete(tmp_path, "run-1"))
