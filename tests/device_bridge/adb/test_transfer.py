@@ -225,6 +225,14 @@ def test_a_path_that_is_none_is_refused(shared_phone, tmp_path, remote):
         push_file(shared_phone.phone, tmp_path / "f", remote)
 
 
+def test_what_is_left_there_of_a_longer_file_is_not_gone_on_with(shared_phone, folder, tmp_path):
+    (tmp_path / "f").write_bytes(b"short")
+    shared_phone.phone.script('mkdir -p "$1" && head -c 100000 /dev/zero > "$1/f.part"', folder)
+    done = push_file(shared_phone.phone, tmp_path / "f", f"{folder}/f")
+    assert (done.resumed_from_bytes, done.sent_bytes) == (0, 5)
+    assert shared_phone.phone.run(["cat", f"{folder}/f"]).out == b"short"
+
+
 def test_a_file_that_changes_while_it_is_sent_is_not_put_in_its_place(shared_phone, folder, big):
     def change(done, total):
         if done < total:
