@@ -111,6 +111,8 @@ def check_numbers(request: Request) -> None:
         _within("width K", request.width, 2, "K - 1 tokens are drafted for each verification")
     if request.method == "specasr":
         _within("draft cap", request.draft_cap, 1, "SpecASR must draft something")
+    if request.method == "collect" and request.draft_cap is not None:
+        _within("draft cap", request.draft_cap, 0, "0 leaves the drafter's branches out")
 
 
 def _check_task_profile(request: Request) -> None:

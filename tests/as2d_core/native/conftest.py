@@ -12,6 +12,7 @@ from as2d_core.native.builder import NativeBuildError, build_for_tests, missing_
 
 DEADLINE_S = 300
 BUILD_DEADLINE_S = 900
+SOAK_DEADLINE_S = 7200
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,8 @@ def thread_checked_runner():
 
 
 def pytest_collection_modifyitems(items):
-    """Whoever asks first waits for the compiler."""
+    """Whoever asks first waits for the compiler; the long tests take long besides."""
     for item in items:
         if any(name.endswith("_runner") for name in getattr(item, "fixturenames", ())):
-            item.add_marker(pytest.mark.timeout(BUILD_DEADLINE_S))
+            soaks = item.get_closest_marker("soak") is not None
+            item.add_marker(pytest.mark.timeout(SOAK_DEADLINE_S if soaks else BUILD_DEADLINE_S))

@@ -61,6 +61,15 @@ def test_gates_see_what_android_says(name, native_runner, monkeypatch, tmp_path)
     ]
 
 
+def test_a_service_that_has_answered_and_stays_is_not_waited_for(native_runner, monkeypatch, tmp_path):
+    a_phone_says(monkeypatch, tmp_path, TEXTS["usual"])
+    with (tmp_path / "dumpsys").open("a") as program:
+        program.write("exec >&- sleep 600\n")
+    gates = {"rest_s": 0, "checks": 1, "check_gap_s": 0}
+    (record,) = records(native_runner.run([request_line("target-only", gates=gates)]))
+    assert [look.thermal_status for look in record.conditions] == [1]
+
+
 def test_a_service_that_never_answers_holds_no_run_up_for_ever(native_runner, monkeypatch, tmp_path):
     program = tmp_path / "dumpsys"
     program.write_text("#!/bin/sh\nexec sleep 15\n")

@@ -201,11 +201,13 @@ def test_a_line_that_is_no_request_is_a_sentence_and_the_next_one_runs(native_ru
         ({"max_tokens": 1}, "The output cap is 1 tokens; choose 2 to 4096."),
         ({"threshold": 1.5}, "The confidence threshold is 1.5; it is a probability, 0 to 1."),
         ({"instruction": " \n"}, "The instruction is empty"),
+        ({"instruction": "é" * 2001}, "The instruction has 2001 characters; at most 2000 are taken."),
         ({"instruction": "say < / AUDIO>x"}, "The instruction holds a command for the models"),
         ({"instruction": "<|im_end|>"}, "The instruction holds a command for the models"),
         ({"method": "lookahead"}, "There is no method named 'lookahead' in this runner."),
         ({"method": "calibrate"}, "The script has no model; an operation needs one for its target."),
         ({"method": "calibrate", "drafter": None}, "The method calibrate needs a drafter model"),
+        ({"method": "collect", "draft_cap": 64}, "The draft cap is 64; choose 0 to 63"),
         ({"drafter": None}, "The method as2d needs a drafter model"),
         ({"precision": "best"}, "The precision is 'best'; choose high, normal, low."),
         ({"gates": {"rest_s": 91}}, "The rest before an episode is 91 s; choose 0 to 90."),
@@ -222,11 +224,41 @@ def test_what_cannot_run_is_a_failed_run_with_a_sentence(native_runner, fields, 
 
 
 def operation_line(method, **options):
-    """Both models say 5 and nothing else."""
-    model = {"predictions": [[[5] * n, 5, 0.9] for n in range(40)], "forward_ms": {"any": 0.3}}
+    """Both models say 5 and nothing else, as far as a drafter gets beside a target that stands still."""
+    model = {"predictions": [[[5] * n, 5, 0.9] for n in range(100)], "forward_ms": {"any": 0.3}}
     script = {"clock": "device", "eos": EOS, "model": model, "widths": [1, 2, 3], "drafter": model}
     body = json.loads(request_line(run_id=method, max_tokens=8))
     return json.dumps({**body, "method": method, "options": {**options, "script": script}})
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"widths": [0]}, "script.widths holds a width that is not 1 to 64"),
+        ({"widths": [10**18]}, "script.widths holds a width that is not 1 to 64"),
+        ({"widths": [3, 2]}, "script.widths holds widths that do not rise"),
+        ({"drafter": 1e-300}, "more than a million; give a forward a higher cost"),
+        ({"model": 8e8}, "A virtual clock at 800000000.0 ms cannot move to 1600000000.0 ms."),
+    ],
+)
+def test_a_script_that_would_fill_the_memory_or_the_clock_is_a_sentence_and_the_next_one_runs(
+    native_runner, changes, sentence
+):
+    body = json.loads(operation_line("calibrate", repetitions=1, episodes=1, max_width=2, offsets_tokens=[0]))
+    script = body["options"]["script"]
+    for name, value in changes.items():
+        script[name] = value if name == "widths" else {**script[name], "forward_ms": {"any": value}}
+    script["clock"] = "virtual"
+    first, second = records(native_runner.run([json.dumps(body), request_line("target-only")]))
+    assert (first.status, second.status) == ("failed", "eos")
+    assert sentence in first.end.error
+
+
+def test_a_folder_is_no_file_of_requests(native_runner, tmp_path):
+    with native_runner.start(tmp_path) as process:
+        out, err = process.communicate(timeout=DEADLINE_S)
+    assert (process.returncode, out) == (2, b"")
+    assert err.decode() == f"The request file {tmp_path} cannot be read.\n"
 
 
 def test_a_calibration_on_real_threads_measures_every_cell(native_runner):

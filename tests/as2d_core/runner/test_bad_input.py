@@ -239,6 +239,7 @@ def test_drafter_weights_of_random_bytes(error_of, altered):
         ("as2d", {}, "The request names no proposal budget; give a whole number of at least 1."),
         ("sd", {"width": 1}, "The width K is 1; choose 2 to 63 (K - 1 tokens are drafted for each verification)."),
         ("specasr", {"draft_cap": 0}, "The draft cap is 0; choose 1 to 63 (SpecASR must draft something)."),
+        ("collect", {"draft_cap": 64}, "The draft cap is 64; choose 0 to 63 (0 leaves the drafter's branches out)."),
         ("as2d", {"budget": 3, "threshold": 2.0}, "The confidence threshold is 2; it is a probability, 0 to 1."),
         ("as2d", {"budget": 3, "drafter_pace_ms": -1.0}, "The drafter pace is -1 ms a token; choose 0 to 1000."),
         ("as2d", {"budget": 3, "batch_tokens": 0}, "The publication batch is 0 tokens; choose 1 to 256."),

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <string>
+
+#include "errors.hpp"
 
 namespace as2d {
 namespace {
@@ -14,6 +17,8 @@ constexpr double cut_off = 0.95687183;
 constexpr double window_shape = 13.0401;
 /// and half its length, in samples at the lower of the two rates.
 constexpr double half_length = 96.8336;
+/// Of all filters together: 128 MB. No usual rate comes near it.
+constexpr std::uint64_t most_coefficients = 16'000'000;
 constexpr double pi = 3.14159265358979323846;
 
 /// The modified Bessel function I0.
@@ -50,8 +55,12 @@ std::vector<float> resampled(const std::vector<float>& samples, std::uint32_t ra
     const auto taps = static_cast<std::size_t>(2 * reach);
     const auto length = static_cast<std::int64_t>(samples.size());
     const double exact = static_cast<double>(samples.size()) * static_cast<double>(target_rate) / rate;
-    std::vector<std::vector<double>> filters(static_cast<std::size_t>(phases));
     std::vector<float> out(static_cast<std::size_t>(std::floor(exact + 0.5)));
+    if (std::min<std::uint64_t>(phases, out.size()) * taps > most_coefficients) {
+        throw AudioError("has " + std::to_string(rate) +
+                         " Hz, which takes too much memory to bring to 16 kHz; export it at 44100 or 48000 Hz.");
+    }
+    std::vector<std::vector<double>> filters(static_cast<std::size_t>(phases));
     for (std::size_t m = 0; m < out.size(); ++m) {
         const std::uint64_t position = m * step;
         const std::uint64_t phase = position % phases;

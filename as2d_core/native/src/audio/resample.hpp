@@ -11,6 +11,8 @@ namespace as2d {
 /// library splits most ratios into stages.
 ///
 /// `rate` is in Hz and not 0. There are as many samples as the duration holds, rounded.
+///
+/// Throws AudioError: the ratio of the rates is so odd that the filters would take too much memory.
 std::vector<float> resampled(const std::vector<float>& samples, std::uint32_t rate);
 
 }  // namespace as2d

@@ -9,7 +9,6 @@
 #include <llm/llm.hpp>
 
 #include "clock.hpp"
-#include "errors.hpp"
 #include "json/writer.hpp"
 
 namespace as2d {
@@ -244,21 +243,24 @@ Token MnnModel::best(const float* row, std::size_t vocabulary) const {
     for (std::size_t i = top + 1; i < vocabulary; ++i) {
         if (row[i] > row[top] && i != pad) top = i;
     }
-    if (!(row[top] > -huge && row[top] < huge)) {
-        throw EngineError(folder_.name +
-                          " computes values that are no numbers; its weights are damaged, or this precision is too low "
-                          "for it. Copy or export the model again.");
-    }
+    if (!(row[top] > -huge && row[top] < huge)) throw no_numbers();
     return static_cast<Token>(top);
+}
+
+EngineError MnnModel::no_numbers() const {
+    return EngineError(folder_.name +
+                       " computes values that are no numbers; its weights are damaged, or this precision is too low "
+                       "for it. Copy or export the model again.");
 }
 
 Prediction MnnModel::predict(const float* row, std::size_t vocabulary) const {
     const Token token = best(row, vocabulary);
     const float top = row[token];
-    const auto pad = static_cast<std::size_t>(folder_.audio_pad);
+    const auto pad = std::min(static_cast<std::size_t>(folder_.audio_pad), vocabulary);
     float sum = 0.0F;
-    for (std::size_t i = 0; i < vocabulary; ++i) sum += std::exp(row[i] - top);
-    if (pad < vocabulary) sum -= std::exp(row[pad] - top);
+    for (std::size_t i = 0; i < pad; ++i) sum += std::exp(row[i] - top);
+    for (std::size_t i = pad + 1; i < vocabulary; ++i) sum += std::exp(row[i] - top);
+    if (!std::isfinite(sum)) throw no_numbers();
     return {token, 1.0 / static_cast<double>(sum)};
 }
 

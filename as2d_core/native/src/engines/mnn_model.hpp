@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engines/interface.hpp"
+#include "errors.hpp"
 #include "runner/model_folder.hpp"
 
 namespace MNN::Transformer {
@@ -94,6 +95,7 @@ private:
     Logits run(const Tokens& tokens);
     Token best(const float* row, std::size_t vocabulary) const;
     Prediction predict(const float* row, std::size_t vocabulary) const;
+    EngineError no_numbers() const;
 
     struct Destroy {
         void operator()(MNN::Transformer::Llm* llm) const;

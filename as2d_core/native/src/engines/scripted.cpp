@@ -22,7 +22,7 @@ Count length_of(const Tokens& tokens) {
 }  // namespace
 
 void VirtualClock::advance_to(double instant_ms) {
-    if (!(instant_ms >= now_ms_)) {
+    if (!(instant_ms >= now_ms_ && instant_ms <= longest_ms)) {
         throw EngineError("A virtual clock at " + json::to_string(now_ms_) + " ms cannot move to " +
                           json::to_string(instant_ms) + " ms.");
     }

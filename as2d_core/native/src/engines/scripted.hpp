@@ -13,13 +13,16 @@
 
 namespace as2d {
 
+/// Eleven days: an instant beyond it would not be told apart by the nanosecond.
+constexpr double longest_ms = 1e9;
+
 /// Milliseconds since decoding began; never goes back.
 class VirtualClock {
 public:
     double now_ms() const { return now_ms_; }
     /// The instant as the records keep it.
     Nanoseconds now_ns() const { return nanoseconds(now_ms_); }
-    /// Throws EngineError when the instant has passed, or is no number.
+    /// Throws EngineError when the instant has passed, is beyond `longest_ms`, or is no number.
     void advance_to(double instant_ms);
 
     static Nanoseconds nanoseconds(double instant_ms);

@@ -12,6 +12,17 @@ namespace {
 /// A sleeping thread comes back late by about this much.
 constexpr Nanoseconds oversleep_ns = 200'000;
 
+/// Does what a scripted engine does, and takes as long as that charges.
+template <typename Work>
+auto on_device_clock(const Work& work) {
+    const Nanoseconds start_ns = DeviceClock::now();
+    auto done = work();
+    wait_until(start_ns + done.end_ns - done.start_ns);
+    done.start_ns = start_ns;
+    done.end_ns = DeviceClock::now();
+    return done;
+}
+
 }  // namespace
 
 void wait_until(Nanoseconds instant_ns) {
@@ -22,13 +33,11 @@ void wait_until(Nanoseconds instant_ns) {
 }
 
 Call TimedTarget::step(Token root) {
-    const Nanoseconds start_ns = DeviceClock::now();
-    return timed(start_ns, target_.step(root));
+    return on_device_clock([&] { return target_.step(root); });
 }
 
 Call TimedTarget::verify(Token root, const Tokens& candidates, bool source_running) {
-    const Nanoseconds start_ns = DeviceClock::now();
-    return timed(start_ns, target_.verify(root, candidates, source_running));
+    return on_device_clock([&] { return target_.verify(root, candidates, source_running); });
 }
 
 void TimedTarget::keep(Count generated) {
@@ -38,29 +47,12 @@ void TimedTarget::keep(Count generated) {
     wait_until(start_ns + virtual_clock_.now_ns() - charged_from_ns);
 }
 
-Call TimedTarget::timed(Nanoseconds start_ns, Call call) const {
-    wait_until(start_ns + call.end_ns - call.start_ns);
-    call.start_ns = start_ns;
-    call.end_ns = DeviceClock::now();
-    return call;
-}
-
 Rows TimedModel::forward(const Tokens& tokens) {
-    const Nanoseconds start_ns = DeviceClock::now();
-    Rows rows = model_.forward(tokens);
-    wait_until(start_ns + rows.end_ns - rows.start_ns);
-    rows.start_ns = start_ns;
-    rows.end_ns = DeviceClock::now();
-    return rows;
+    return on_device_clock([&] { return model_.forward(tokens); });
 }
 
 Call TimedModel::greedy(const Tokens& tokens) {
-    const Nanoseconds start_ns = DeviceClock::now();
-    Call call = model_.greedy(tokens);
-    wait_until(start_ns + call.end_ns - call.start_ns);
-    call.start_ns = start_ns;
-    call.end_ns = DeviceClock::now();
-    return call;
+    return on_device_clock([&] { return model_.greedy(tokens); });
 }
 
 Rows PacedModel::forward(const Tokens& tokens) {

@@ -21,8 +21,6 @@ public:
     void keep(Count generated) override;
 
 private:
-    Call timed(Nanoseconds start_ns, Call call) const;
-
     VirtualClock virtual_clock_;
     ScriptedTarget target_;
 };

@@ -62,6 +62,12 @@ bool is_valid(std::string_view text) {
     return true;
 }
 
+std::size_t characters_of(std::string_view text) {
+    std::size_t count = 0;
+    for (const char c : text) count += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+    return count;
+}
+
 std::string replaced(std::string_view text) {
     std::string out;
     out.reserve(text.size());

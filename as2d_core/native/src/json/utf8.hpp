@@ -15,6 +15,9 @@ std::size_t sequence_length(std::string_view text);
 /// Whether the whole text is UTF-8.
 bool is_valid(std::string_view text);
 
+/// Characters of a text, whether it is UTF-8 or not: every byte but those that continue one.
+std::size_t characters_of(std::string_view text);
+
 /// The text with U+FFFD in place of what is no UTF-8.
 std::string replaced(std::string_view text);
 

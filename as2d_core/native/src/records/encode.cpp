@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "hex.hpp"
 #include "json/utf8.hpp"
 #include "json/writer.hpp"
 
@@ -152,17 +153,6 @@ std::string encode_line(const Round& round) {
 
 std::string encode_line(const Mark& mark) {
     return Line("mark").add("name", mark.name).add("time_ns", mark.time_ns).add("token", mark.token).done(mark.extra);
-}
-
-std::string hex_of(const std::string& bytes) {
-    constexpr std::string_view digits = "0123456789abcdef";
-    std::string out;
-    for (const char c : bytes) {
-        const auto byte = static_cast<unsigned char>(c);
-        out += digits[byte >> 4];
-        out += digits[byte & 15];
-    }
-    return out;
 }
 
 std::string encode_line(const Pieces& pieces) {

@@ -2,6 +2,7 @@
 
 #include "errors.hpp"
 #include "json/reader.hpp"
+#include "json/utf8.hpp"
 #include "records/schema.hpp"
 
 namespace as2d {
@@ -102,13 +103,6 @@ WidthRule width_rule_from(const Fields& fields) {
     return rule;
 }
 
-/// Characters of a text, not bytes: every byte but those that continue one.
-std::size_t characters_of(std::string_view text) {
-    std::size_t count = 0;
-    for (const char c : text) count += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-    return count;
-}
-
 }  // namespace
 
 Request request_from_json(const Value& body) {
@@ -143,7 +137,7 @@ Request request_from_json(const Value& body) {
 }
 
 Value parse_request_line(std::string_view line) {
-    const std::size_t characters = characters_of(line);
+    const std::size_t characters = json::utf8::characters_of(line);
     if (characters > longest_request_characters) {
         throw FormatError("A request line has " + std::to_string(characters) + " characters; at most " +
                           std::to_string(longest_request_characters) + " are taken.");

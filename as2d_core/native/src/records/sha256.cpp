@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "hex.hpp"
+
 namespace as2d {
 namespace {
 
@@ -56,13 +58,8 @@ std::array<std::uint8_t, 32> Sha256::digest() const {
 }
 
 std::string Sha256::hex() const {
-    constexpr std::string_view digits = "0123456789abcdef";
-    std::string out;
-    for (const std::uint8_t byte : digest()) {
-        out += digits[byte >> 4];
-        out += digits[byte & 15];
-    }
-    return out;
+    const auto bytes = digest();
+    return hex_of({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 void Sha256::compress(const std::uint8_t* block) {

@@ -1,23 +1,15 @@
 #include "runner/android.hpp"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
-#include <csignal>
 #include <cstdlib>
 #include <map>
 #include <string_view>
 #include <thread>
 
+#include "runner/command.hpp"
 #include "runner/cores.hpp"
-
-extern char** environ;  // NOLINT: POSIX names it so
 
 namespace as2d {
 namespace {
@@ -25,10 +17,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds asking_period{1};
+/// Three commands and the time until they are asked.
+constexpr std::chrono::seconds answers_deadline{10};
 constexpr std::chrono::seconds command_deadline{3};
 /// An answer older than this is no reading of now.
 constexpr std::chrono::seconds stale{5};
-constexpr std::size_t most_answer_bytes = 4'000'000;
 
 /// Above it a voltage is in microvolts: no phone's battery has 100 V; below the other one in volts.
 constexpr double low_raw_uv = 100'000;
@@ -86,59 +79,6 @@ std::optional<std::string> word_after(const std::string& text, const std::string
     std::size_t end = first;
     while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) != 0 || text[end] == '-')) ++end;
     return text.substr(first, end - first);
-}
-
-std::string found_on_path(const std::string& program) {
-    if (program.empty()) return {};
-    if (program.find('/') != std::string::npos) return access(program.c_str(), X_OK) == 0 ? program : std::string();
-    const char* const path = std::getenv("PATH");
-    std::string folders = path == nullptr ? "" : path;
-    for (std::size_t at = 0; at < folders.size();) {
-        const std::size_t end = std::min(folders.find(':', at), folders.size());
-        const std::string full = folders.substr(at, end - at) + "/" + program;
-        if (access(full.c_str(), X_OK) == 0) return full;
-        at = end + 1;
-    }
-    return {};
-}
-
-/// What a command prints; empty when it does not end in time.
-std::string answer_of(const std::string& program, const char* service) {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) return {};
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    std::string name = program;
-    std::string argument = service;
-    char* arguments[] = {name.data(), argument.data(), nullptr};
-    pid_t child = -1;
-    const bool started = posix_spawn(&child, program.c_str(), &actions, nullptr, arguments, environ) == 0;
-    posix_spawn_file_actions_destroy(&actions);
-    close(ends[1]);
-    std::string out;
-    bool whole_answer = false;
-    const auto until = Clock::now() + command_deadline;
-    while (started && out.size() < most_answer_bytes) {
-        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now()).count();
-        pollfd waiting{ends[0], POLLIN, 0};
-        if (left <= 0 || poll(&waiting, 1, static_cast<int>(left)) <= 0) break;
-        char buffer[4096];
-        const ssize_t count = read(ends[0], buffer, sizeof buffer);
-        if (count <= 0) {
-            whole_answer = count == 0;
-            break;
-        }
-        out.append(buffer, static_cast<std::size_t>(count));
-    }
-    close(ends[0]);
-    if (started) {
-        if (!whole_answer) kill(child, SIGKILL);
-        waitpid(child, nullptr, 0);
-    }
-    return whole_answer ? out : std::string();
 }
 
 }  // namespace
@@ -226,7 +166,7 @@ void AndroidServices::refresh() const {
     if (!shared_->is_old()) return;
     shared_->wanted = true;
     shared_->changed.notify_all();
-    shared_->changed.wait_for(lock, 3 * command_deadline + asking_period, [this] { return !shared_->is_old(); });
+    shared_->changed.wait_for(lock, answers_deadline, [this] { return !shared_->is_old(); });
 }
 
 void AndroidServices::answer(const std::shared_ptr<Shared>& shared, const std::string& program) {
@@ -239,9 +179,9 @@ void AndroidServices::answer(const std::shared_ptr<Shared>& shared, const std::s
             shared->wanted = false;
         }
         ServiceAnswers answers;
-        answers.battery = parse_battery(answer_of(program, "battery"));
-        answers.thermal_status = parse_thermal_status(answer_of(program, "thermalservice"));
-        answers.screen_on = parse_screen(answer_of(program, "power"));
+        answers.battery = parse_battery(answer_of({program, "battery"}, command_deadline));
+        answers.thermal_status = parse_thermal_status(answer_of({program, "thermalservice"}, command_deadline));
+        answers.screen_on = parse_screen(answer_of({program, "power"}, command_deadline));
         const std::lock_guard lock(shared->mutex);
         shared->answers = answers;
         shared->answered_at = Clock::now();

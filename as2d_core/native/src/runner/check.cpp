@@ -7,6 +7,7 @@
 
 #include "calibration/plan.hpp"
 #include "errors.hpp"
+#include "json/utf8.hpp"
 #include "json/writer.hpp"
 #include "methods/methods.hpp"
 #include "runner/device.hpp"
@@ -52,7 +53,10 @@ void check_instruction(const std::string& text) {
     if (is_blank(text)) {
         refuse("The instruction is empty; say what to do with the audio, for example 'transcribe the speech.'");
     }
-    if (text.size() > longest_instruction * 4) refuse("The instruction is longer than 2000 characters.");
+    const std::size_t characters = json::utf8::characters_of(text);
+    if (characters > longest_instruction) {
+        refuse("The instruction has " + std::to_string(characters) + " characters; at most 2000 are taken.");
+    }
     for (std::size_t i = 0; i < text.size(); ++i) {
         const auto c = static_cast<unsigned char>(text[i]);
         const bool is_control = (c < 0x20 && c != '\t' && c != '\n') || c == 0x7f;
@@ -108,6 +112,9 @@ void check_method(const Request& request) {
         check_within("width K", request.width, 2, "K - 1 tokens are drafted for each verification");
     }
     if (request.method == "specasr") check_within("draft cap", request.draft_cap, 1, "SpecASR must draft something");
+    if (request.method == "collect" && request.draft_cap) {
+        check_within("draft cap", request.draft_cap, 0, "0 leaves the drafter's branches out");
+    }
 }
 
 }  // namespace

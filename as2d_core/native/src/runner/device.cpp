@@ -12,6 +12,7 @@
 #include <string>
 #include <thread>
 
+#include "runner/command.hpp"
 #include "runner/files.hpp"
 
 #ifdef __ANDROID__
@@ -40,21 +41,22 @@ Properties phone_properties() {
     return found;
 }
 #else
+/// Once, before anything is measured.
+constexpr std::chrono::seconds properties_deadline{60};
+
 /// A program for Linux may run on a phone, a virtual one for example: where there is `getprop`, it is asked.
 Properties phone_properties() {
-    std::string command = "command -v getprop >/dev/null || exit 0";
-    for (const char* name : property_names) command.append("; echo \"$(getprop ").append(name).append(")\"");
     Properties found;
-    std::FILE* output = popen(command.c_str(), "r");
-    if (output == nullptr) return found;
-    std::array<char, 256> line{};
-    for (std::size_t i = 0; i < property_names.size(); ++i) {
-        if (std::fgets(line.data(), static_cast<int>(line.size()), output) == nullptr) break;
-        std::string value(line.data());
-        while (!value.empty() && (value.back() == '\n' || value.back() == '\r')) value.pop_back();
-        if (!value.empty()) found[property_names[i]] = value;
+    if (found_on_path("getprop").empty()) return found;
+    std::string script;
+    for (const char* name : property_names) script.append("echo \"$(getprop ").append(name).append(")\"; ");
+    std::istringstream lines(answer_of({found_on_path("sh"), "-c", script}, properties_deadline));
+    std::string value;
+    for (const char* name : property_names) {
+        if (!std::getline(lines, value)) break;
+        while (!value.empty() && value.back() == '\r') value.pop_back();
+        if (!value.empty()) found[name] = value;
     }
-    pclose(output);
     return found;
 }
 #endif

@@ -1,5 +1,6 @@
 #include "runner/files.hpp"
 
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 
@@ -23,7 +24,7 @@ std::optional<double> read_number(const std::string& path) {
     if (!text || text->empty()) return std::nullopt;
     char* end = nullptr;
     const double value = std::strtod(text->c_str(), &end);
-    if (end != text->c_str() + text->size()) return std::nullopt;
+    if (end != text->c_str() + text->size() || !std::isfinite(value)) return std::nullopt;
     return value;
 }
 

@@ -10,7 +10,8 @@ namespace {
 /// Bytes of the longest line that is kept: four for each character. What lies beyond it is passed over.
 constexpr std::size_t longest_line_bytes = longest_request_characters * 4;
 
-/// The next line without its end; false at the end of the stream. A line that is too long is cut, but stays too long.
+}  // namespace
+
 bool get_line(std::istream& stream, std::string& line) {
     line.clear();
     for (int c = stream.get(); c != std::istream::traits_type::eof(); c = stream.get()) {
@@ -19,8 +20,6 @@ bool get_line(std::istream& stream, std::string& line) {
     }
     return !line.empty();
 }
-
-}  // namespace
 
 std::optional<Input::Item> read_line(const std::string& line, Cancellations& cancellations) {
     if (line.find_first_not_of(" \t\r\n\v\f") == std::string::npos) return std::nullopt;

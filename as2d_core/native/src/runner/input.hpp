@@ -42,6 +42,10 @@ private:
     bool ended_ = false;
 };
 
+/// The next line without its end; false at the end of the stream. A line that is too long for a request is cut, but
+/// stays too long.
+bool get_line(std::istream& stream, std::string& line);
+
 /// Reads one line: a request, a refusal, or none for a control line, which is carried out, and for an empty line.
 std::optional<Input::Item> read_line(const std::string& line, Cancellations& cancellations);
 

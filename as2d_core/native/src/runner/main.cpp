@@ -4,18 +4,17 @@
 
 #include <sys/utsname.h>
 
-#include <algorithm>
-#include <array>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <string>
-#include <string_view>
 
 #include "json/writer.hpp"
 #include "methods/methods.hpp"
+#include "runner/answers.hpp"
 #include "runner/engine_factory.hpp"
-#include "runner/hear.hpp"
 #include "runner/serve.hpp"
 #include "runner/width_trial.hpp"
 #include "version.hpp"
@@ -23,14 +22,25 @@
 namespace {
 
 constexpr const char* usage =
-    "usage: as2d-runner [FILE | --describe | --check | --hear]\n"
+    "usage: as2d-runner [FILE | --describe | --check | --hear | --models]\n"
     "\n"
     "Requests, one JSON object a line, come from FILE or standard input; events of the runner protocol go to standard\n"
     "output. {\"cancel\": \"RUN ID\"} on standard input ends a run at its next round.\n"
     "\n"
     "  --describe  print what this runner is, as one line of JSON\n"
     "  --check     print each request as it was understood, or what is wrong with it; run nothing\n"
-    "  --hear      print what the models would hear of each request's audio, or why it is refused; run nothing\n";
+    "  --hear      print what the models would hear of each request's audio, or why it is refused; run nothing\n"
+    "  --models    print what is in each request's model folders, or why they are refused; run nothing\n";
+
+int try_widths(std::istream& in, std::FILE* out) {
+    return as2d::try_widths(in, out, as2d::open_width_trial);
+}
+
+/// What is answered instead of running anything; the last one is asked by this program itself.
+const std::map<std::string, int (*)(std::istream&, std::FILE*)> answers{{"--check", as2d::check_requests},
+                                                                        {"--hear", as2d::hear_requests},
+                                                                        {"--models", as2d::describe_models},
+                                                                        {"--try-widths", try_widths}};
 
 std::string description() {
     using as2d::json::Array;
@@ -58,11 +68,12 @@ std::string description() {
 
 int main(int argc, char** argv) {
     const std::string argument = argc > 1 ? argv[1] : "";
-    constexpr std::array<std::string_view, 4> options{"--describe", "--check", "--hear", "--try-widths"};
-    const bool known = std::find(options.begin(), options.end(), argument) != options.end();
-    if (argc > 2 || argument == "--help" || (argument.rfind("--", 0) == 0 && !known)) {
+    if (argument == "--help") return std::fputs(usage, stdout) < 0 || std::fflush(stdout) != 0 ? 1 : 0;
+    const auto answer = answers.find(argument);
+    const bool is_option = argument.rfind("--", 0) == 0;
+    if (argc > 2 || (is_option && argument != "--describe" && answer == answers.end())) {
         std::fputs(usage, stderr);
-        return argument == "--help" ? 0 : 2;
+        return 2;
     }
     // Whatever a library prints must not reach the protocol.
     const int protocol = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);  // commands that are asked must not hold it open
@@ -75,12 +86,11 @@ int main(int argc, char** argv) {
         std::fprintf(out, "%s\n", description().c_str());
         return std::fflush(out) == 0 ? 0 : 1;
     }
-    if (argument == "--check") return as2d::check_requests(std::cin, out);
-    if (argument == "--hear") return as2d::hear_requests(std::cin, out);
-    if (argument == "--try-widths") return as2d::try_widths(std::cin, out, as2d::open_width_trial);
+    if (answer != answers.end()) return answer->second(std::cin, out);
     if (argument.empty()) return as2d::serve(std::cin, out, false);
     std::ifstream file(argument);
-    if (!file) {
+    std::error_code error;
+    if (!file || std::filesystem::is_directory(argument, error)) {  // which can be opened, and seems empty
         std::fprintf(stderr, "The request file %s cannot be read.\n", argument.c_str());
         return 2;
     }

@@ -69,7 +69,7 @@ Ending run_measured(Request request, Session& session, const Sensors& sensors, S
     try {
         check_request(request);
         session.complete(request);
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {
         return refuse_run(request, session.source(), error.what(), writer);
     }
     writer.add(header_of(request, session.source()));

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "errors.hpp"
+#include "runner/check.hpp"
 
 namespace as2d {
 namespace {
@@ -11,9 +12,6 @@ namespace {
 using json::Array;
 using json::Object;
 using json::Value;
-
-/// Eleven days: an instant beyond it would not be told apart by the nanosecond.
-constexpr double longest_ms = 1e9;
 
 /// An object of a script, with the way to it for messages.
 class Node {
@@ -191,6 +189,16 @@ ScriptedModel::Script model_from(const Node& node) {
     return script;
 }
 
+std::vector<Count> widths_from(const Node& node) {
+    std::vector<Count> widths = node.items<Count>([](const Node& item) { return item.whole(); });
+    if (widths.empty()) node.fail("is empty");
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+        if (widths[i] < 1 || widths[i] > largest_width) node.fail("holds a width that is not 1 to 64");
+        if (i > 0 && widths[i] <= widths[i - 1]) node.fail("holds widths that do not rise");
+    }
+    return widths;
+}
+
 SensorScript sensors_from(const Node& node) {
     SensorScript script;
     if (const auto possible = node.find("possible")) {
@@ -232,8 +240,7 @@ std::optional<Script> script_of(const Request& request) {
     script.eos = node.at("eos").token();
     if (const auto model = node.find("model")) {
         script.model = model_from(*model);
-        script.widths = node.at("widths").items<Count>([](const Node& item) { return item.whole(); });
-        if (script.widths.empty()) node.at("widths").fail("is empty");
+        script.widths = widths_from(node.at("widths"));
         script.target = {script.eos};  // the model answers in its place
     } else {
         script.target = node.at("target").tokens();

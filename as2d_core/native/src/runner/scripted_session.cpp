@@ -31,7 +31,7 @@ void ScriptedSession::prepare(const Request& request, StreamRecorder& recorder) 
     }
     bind_cores(cores_.target);
     thread_.emplace();
-    thread_->call([&] { return bind_cores(cores_.drafter); }, std::chrono::seconds(10));
+    thread_->call([cores = cores_.drafter] { return bind_cores(cores); }, std::chrono::seconds(10));
     paced_.emplace(model_, request.drafter_pace_ms);
 }
 

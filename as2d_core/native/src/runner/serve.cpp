@@ -10,7 +10,6 @@
 
 #include "clock.hpp"
 #include "errors.hpp"
-#include "json/writer.hpp"
 #include "runner/cores.hpp"
 #include "runner/engine_factory.hpp"
 #include "runner/input.hpp"
@@ -67,7 +66,9 @@ public:
             Ending ending = measured(request, *scripted_, sensors ? *sensors : sensors_, writer);
             if (!scripted_->stuck()) scripted_.reset();
             return ending;
-        } catch (const Error& error) {
+        } catch (const OutputLost&) {
+            throw;
+        } catch (const std::exception& error) {
             return refuse_run(request, "measured", error.what(), writer);
         }
     }
@@ -102,10 +103,10 @@ private:
 }  // namespace
 
 int serve(std::istream& requests, std::FILE* out, bool whole_batch) {
+    Input input(cancellations());  // what the handler reaches is there before it can be called
     std::signal(SIGINT, cancel_everything);
     std::signal(SIGTERM, cancel_everything);
     std::signal(SIGPIPE, SIG_IGN);
-    Input input(cancellations());
     // Never joined: it may wait for standard input for ever, and the process ends without asking it.
     std::thread([&] { input.read(requests); }).detach();
     Server server(out);
@@ -137,19 +138,6 @@ int serve(std::istream& requests, std::FILE* out, bool whole_batch) {
     std::fflush(out);
     std::fflush(stderr);
     std::_Exit(code);
-}
-
-int check_requests(std::istream& requests, std::FILE* out) {
-    for (std::string line; std::getline(requests, line);) {
-        std::string answer;
-        try {
-            answer = json::to_string(request_from_json(parse_request_line(line)).document);
-        } catch (const FormatError& error) {
-            answer = json::to_string(json::Members{{"error", error.what()}});
-        }
-        std::fprintf(out, "%s\n", answer.c_str());
-    }
-    return std::fflush(out) == 0 ? 0 : 1;
 }
 
 }  // namespace as2d

@@ -12,7 +12,4 @@ namespace as2d {
 /// A `whole_batch` ends with the first run that must be its last.
 int serve(std::istream& requests, std::FILE* out, bool whole_batch);
 
-/// For every line of input: the request as a run header would show it, or what is wrong with it. Runs nothing.
-int check_requests(std::istream& requests, std::FILE* out);
-
 }  // namespace as2d

@@ -1,11 +1,13 @@
 #include "runner/virtual_run.hpp"
 
 #include <algorithm>
+#include <exception>
 
 #include "collection/observe.hpp"
 #include "engines/drafting.hpp"
 #include "engines/scripted_operations.hpp"
 #include "errors.hpp"
+#include "runner/check.hpp"
 #include "runner/gatekeeper.hpp"
 #include "version.hpp"
 
@@ -90,6 +92,7 @@ Ending run_operation(const Request& request, Script script, StreamWriter& writer
     try {
         if (first == script.model->predictions.end()) throw EngineError("The scripted model has no first token.");
         recorder.add(Mark{"decode_start", 0, first->second.token});
+        check_request(request);
         const Outcome outcome = operate_scripted(request, std::move(script), clock, recorder);
         recorder.add(Mark{"eos", outcome.eos_ns});
         recorder.add(Mark{"drained", outcome.end_ns});
@@ -97,7 +100,7 @@ Ending run_operation(const Request& request, Script script, StreamWriter& writer
         ending.tokens = static_cast<Count>(outcome.tokens.size());
     } catch (const CancelledError&) {
         ending.status = "cancelled";
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {
         ending.error = error.what();
     }
     for (const Event& event : recorder.events()) writer.add(event);
@@ -115,24 +118,24 @@ Ending run_virtually(const Request& request, Script script, StreamWriter& writer
     versions.members.emplace_back("as2d", version);
     writer.add(RunHeader{request.run_id, request.document, {}, versions, "virtual", "", "synthetic", {}});
     if (script.model) return run_operation(request, std::move(script), writer);
+    Ending ending{"failed"};
+    std::vector<Event>& events = recorder.events();
     try {
         const Outcome outcome = decode_scripted(request, std::move(script), clock, recorder);
-        std::vector<Event>& events = recorder.events();
         std::stable_sort(events.begin(), events.end(),
                          [](const Event& a, const Event& b) { return known_at(a) < known_at(b); });
-        writer.add(Mark{"request", 0, std::nullopt, {{"prefill_included", false}}});
-        writer.add(Mark{"decode_start", 0, first});
-        for (const Event& event : events) writer.add(event);
-        writer.add(Mark{"eos", outcome.eos_ns});
-        writer.add(Mark{"drained", outcome.end_ns});
-        const Ending ending{outcome.status, static_cast<Count>(outcome.tokens.size()), std::nullopt, outcome.error};
-        writer.end(ending);
-        return ending;
-    } catch (const Error& error) {
-        const Ending ending{"failed", 0, std::nullopt, error.what()};
-        writer.end(ending);
-        return ending;
+        events.insert(events.begin(), {Mark{"request", 0, std::nullopt, {{"prefill_included", false}}},
+                                       Mark{"decode_start", 0, first}});
+        events.push_back(Mark{"eos", outcome.eos_ns});
+        events.push_back(Mark{"drained", outcome.end_ns});
+        ending = {outcome.status, static_cast<Count>(outcome.tokens.size()), std::nullopt, outcome.error};
+    } catch (const std::exception& error) {
+        events.clear();  // a run that broke off has no rounds
+        ending.error = error.what();
     }
+    for (const Event& event : events) writer.add(event);
+    writer.end(ending);
+    return ending;
 }
 
 }  // namespace as2d
