@@ -14,6 +14,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 namespace {
 
+/// Also where a slow machine takes longer than it was given.
+constexpr std::uint64_t least_inputs = 300;
+
 class Mutator {
 public:
     Mutator(std::vector<std::string> lines, std::uint64_t seed) : lines_(std::move(lines)), random_(seed) {}
@@ -68,7 +71,7 @@ int main(int argc, char** argv) {
     const auto until = Clock::now() + std::chrono::seconds(std::atoi(argv[2]));
     Mutator mutator(std::move(lines), argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 0);
     std::uint64_t inputs = 0;
-    for (; Clock::now() < until; ++inputs) {
+    for (; Clock::now() < until || inputs < least_inputs; ++inputs) {
         const std::string line = mutator.next();
         LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(line.data()), line.size());
     }
