@@ -22,6 +22,8 @@ MIN_SECONDS = 0.1
 MAX_FILE_BYTES = 200_000_000
 LOUDEST = 100.0
 """Full scale is 1. Up to here the models hear the same; far above, whole numbers were written as fractions, say."""
+_ROUNDED_S = 1 / SAMPLE_RATE
+"""An end that was counted in samples at 16 kHz may lie that far behind the end of a file at another rate."""
 _LONGEST_KNOWN_S = 1e6
 """No file of ``MAX_FILE_BYTES`` lasts longer: a header that says so does not know."""
 
@@ -37,6 +39,8 @@ class Audio:
     duration_s: float
     original_rate: int
     original_channels: int
+    end_s: float
+    """Where the view ends in the file; start + ``duration_s`` may lie behind it, for resampling rounds up."""
 
 
 def read_audio(path: Path, start_s: float = 0.0, end_s: float | None = None) -> Audio:
@@ -96,7 +100,7 @@ def read_audio(path: Path, start_s: float = 0.0, end_s: float | None = None) -> 
     duration_s = len(samples) / SAMPLE_RATE
     if duration_s < MIN_SECONDS:
         raise AudioError(f"{path.name} holds {floor(duration_s * 1e3)} ms of audio; at least 100 ms are needed.")
-    return Audio(samples, hashlib.sha256(samples.tobytes()).hexdigest(), duration_s, rate, channels)
+    return Audio(samples, hashlib.sha256(samples.tobytes()).hexdigest(), duration_s, rate, channels, last)
 
 
 @contextmanager
@@ -119,14 +123,14 @@ def opened_audio(source: Path | bytes) -> Iterator[Any]:
 
 def _view(name: str, total_s: float, start_s: float, end_s: float | None) -> tuple[float, float]:
     last = total_s if end_s is None else end_s
-    if not 0 <= start_s < last or last > total_s + 1e-6:
+    if not 0 <= start_s < last or last > total_s + _ROUNDED_S:
         raise AudioError(f"The view {start_s:g} to {last:g} s does not lie inside {name}, which lasts {total_s:.1f} s.")
     if last - start_s > MAX_SECONDS + 1e-6:
         raise AudioError(
             f"{name} lasts {last - start_s:.1f} s; the models hear at most {MAX_SECONDS:.0f} s. "
             "Cut it, or choose a start and an end at most that far apart."
         )
-    return start_s, last
+    return start_s, min(last, total_s)
 
 
 def audio_trouble(error: Exception) -> str:

@@ -164,7 +164,7 @@ def _stage(state: RunState, request: Request, record: RunRecord | None) -> str:
     if record is None:
         return "waiting for the runner"
     if "eos" in record.marks:
-        return "waiting for the drafter to stand still"
+        return "finishing" if request.method == "target-only" else "waiting for the drafter to stand still"
     if record.samples:
         return f"measuring, {len(record.samples)} samples"
     if "decode_start" in record.marks:

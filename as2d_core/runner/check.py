@@ -58,7 +58,7 @@ def check_request(request: Request) -> Job:
             view,
             sha256=audio.sha256,
             duration_s=audio.duration_s,
-            view_end_s=view.view_start_s + audio.duration_s if view.view_end_s is None else view.view_end_s,
+            view_end_s=audio.end_s if view.view_end_s is None else view.view_end_s,
         ),
         placement=placement,
     )

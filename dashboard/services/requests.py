@@ -171,5 +171,5 @@ def heard_audio(workspace: Workspace, form: RunForm) -> tuple[AudioRef, str, str
         heard = read_audio(path, form.view_start_s, form.view_end_s)
     except AudioError as error:  # the user knows the file by its own name, not by the one it is kept under
         raise AudioError(str(error).replace(path.name, shown)) from error
-    end_s = form.view_end_s if form.view_end_s is not None else form.view_start_s + heard.duration_s
-    return AudioRef(str(path), heard.sha256, heard.duration_s, name, form.view_start_s, end_s), task, instruction
+    audio = AudioRef(str(path), heard.sha256, heard.duration_s, name, form.view_start_s, heard.end_s)
+    return audio, task, instruction

@@ -46,6 +46,15 @@ def test_another_rate_is_resampled_to_the_same_sound(rate, written):
     assert np.allclose(audio.samples[middle], sine(1.0)[middle], atol=5e-3)
 
 
+@pytest.mark.parametrize("frames", [22_051, 82_980, 82_981])
+def test_the_end_that_is_told_of_a_resampled_file_lies_in_it(frames, written):
+    path = written(sine(frames / 22_050, 22_050), 22_050)
+    whole = read_audio(path)
+    assert whole.end_s == frames / 22_050
+    for end_s in (whole.end_s, whole.duration_s):  # resampling rounds up: a view may have been noted by its samples
+        assert read_audio(path, 0.0, end_s).sha256 == whole.sha256
+
+
 @pytest.mark.parametrize("name", ["a.wav", "a.flac", "a.ogg", "a.mp3"])
 def test_every_format_is_read(name, written):
     audio = read_audio(written(sine(1.0), name=name))

@@ -1,7 +1,9 @@
 from contextlib import nullcontext
 from dataclasses import replace
 
+import numpy as np
 import pytest
+import soundfile
 
 from as2d_core.errors import AudioError, RequestError, UnknownNameError
 from as2d_core.models.demo_catalog import TARGET, demo_window
@@ -105,6 +107,13 @@ def test_a_view_outside_an_upload_names_the_file_as_the_user_does(workspace, tmp
     mine.write_bytes(demo_window("clean_00").path.read_bytes())
     with pytest.raises(AudioError, match=r"does not lie inside my talk\.flac"):
         build_request(workspace, replace(FORM, window_id=None, audio=mine, view_start_s=1.0, view_end_s=99.0))
+
+
+def test_a_recording_at_another_rate_is_asked_for_up_to_its_end_and_not_beyond(workspace, tmp_path):
+    mine = tmp_path / "mine.wav"
+    soundfile.write(mine, np.zeros(22_051, np.float32), 22_050)
+    audio = build_request(workspace, replace(FORM, window_id=None, audio=mine)).audio
+    assert audio.view_end_s == 22_051 / 22_050 < audio.duration_s
 
 
 def test_names_that_differ_in_their_number_are_listed_as_one(workspace):
