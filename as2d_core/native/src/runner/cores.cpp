@@ -48,7 +48,8 @@ std::vector<Count> cores_of(pid_t thread) {
     return cores;
 }
 
-bool bind(const std::vector<Count>& cores) {
+// Not called "bind": with libc++, the library of the NDK, an unqualified call with a vector is std::bind's, which does nothing.
+bool bind_thread(const std::vector<Count>& cores) {
     unbound_thread();  // before the first thread is bound
     cpu_set_t set;
     CPU_ZERO(&set);
@@ -108,7 +109,7 @@ std::vector<Count> allowed_cores() {
 
 std::vector<Count> bind_cores(const std::vector<Count>& cores) {
 #ifdef __linux__
-    if (!cores.empty() && !bind(cores)) bind(allowed_cores());
+    if (!cores.empty() && !bind_thread(cores)) bind_thread(allowed_cores());
     return cores_of(0);
 #else
     return {};
@@ -127,7 +128,7 @@ CoreChoice choose_cores(CoreChoice asked, Count target_threads, Count drafter_th
 
 void step_back() {
 #ifdef __linux__
-    bind(allowed_cores());
+    bind_thread(allowed_cores());
     const sched_param parameters{};
     sched_setscheduler(0, SCHED_BATCH, &parameters);  // where it is forbidden, the thread stays as it is
 #endif
