@@ -16,6 +16,7 @@ from dashboard.services.profile_shelf import ShelfItem
 from dashboard.services.workspace import Workspace
 from dashboard.views import numbers
 from dashboard.views.boxes import sentence_html
+from dashboard.views.choice_steps import chosen_name
 from dashboard.views.figure_help import HELP
 from dashboard.views.grids import column_width, fitting, grid_height
 from dashboard.views.heading import badge_html
@@ -301,7 +302,7 @@ def used(workspace: Workspace, profile: Profile) -> None:
                 icon=":material/table_rows:", text=f"-{profile.id}-")  # fmt: skip
     for item in found.frozen:
         fixed = item.deployment.fixed
-        said = f"Frozen choice {fixed.drafter}, b = {fixed.budget}, on {fixed.corpus} ({item.path.name})"
+        said = f"Frozen choice {chosen_name(item.deployment.deployed)}, on {fixed.corpus} ({item.path.name})"
         ui.link(ui.BUDGETS, said, icon=":material/lock:", profile=profile.id, corpus=fixed.corpus)
         if item.stale:
             ui.sentence(item.stale)

@@ -28,7 +28,7 @@ from virtual_phones import OwnAdbServer  # noqa: E402
 
 from dashboard.services.budgets import open_corpus  # noqa: E402
 from dashboard.services.profiles import load_profile  # noqa: E402
-from dashboard.services.replays import SAMPLE_CORPUS, SAMPLE_PROFILE, SAMPLE_WINDOW, replay, sample_replay  # noqa: E402
+from dashboard.services.replays import SAMPLE_CORPUS, SAMPLE_PROFILE, SAMPLE_WINDOW, replay  # noqa: E402
 from datastore.locations import Folders  # noqa: E402
 from device_bridge.errors import DeviceError  # noqa: E402
 
@@ -42,7 +42,7 @@ LARGEST_BYTES = 150_000
 MARGIN = 20
 PATIENCE_MS = 180_000
 
-TIMELINE = f"timeline?corpus={SAMPLE_CORPUS}&window={SAMPLE_WINDOW}&profile={SAMPLE_PROFILE}&b=7"
+TIMELINE = f"timeline?corpus={SAMPLE_CORPUS}&profile={SAMPLE_PROFILE}&b=7"
 BUDGETS = "budgets?profile=k70&b=7"
 EMPTY = ("timeline", "budgets", "start", "windows", "profiles", "published")
 """Pictures of a store in which nothing ran."""
@@ -132,9 +132,10 @@ def take(page: Page, url: str, names: tuple[str, ...], asked: set[str], runs: li
     for name in (name for name in names if name in asked):
         match name:
             case "timeline":
-                open_page(page, f"{url}/{TIMELINE}&round={telling_round()}")
+                window, number = telling_round()
+                open_page(page, f"{url}/{TIMELINE}&window={window}&round={number}")
                 close = page.get_by_role("button", name="Close")
-                save(page, name, page.get_by_text("run replay-demo-long_00").first, close)
+                save(page, name, page.get_by_text(f"run replay-{SAMPLE_CORPUS}-{window}").first, close)
             case "budgets":
                 open_page(page, f"{url}/{BUDGETS}")
                 save(page, name, page.get_by_text("Costs of", exact=True), charts.nth(0))
@@ -169,10 +170,12 @@ def take(page: Page, url: str, names: tuple[str, ...], asked: set[str], runs: li
                 save_screen(page, name)
 
 
-def telling_round() -> int:
-    """The first round of the sample in which the target rejected something after it had accepted something."""
-    rounds = sample_replay(Folders(Path("none"))).record.rounds
-    return next(r.index for r in rounds if 0 < r.accepted < r.proposed)
+def telling_round() -> tuple[str, int]:
+    """The first window, and round, in which the target rejected something after it had accepted something."""
+    none = Folders(Path("none"))
+    profile, corpus = load_profile(none, SAMPLE_PROFILE), open_corpus(none, SAMPLE_CORPUS)
+    replays = ((window, replay(none, profile, corpus, window, "as2d", 7)) for window in WINDOWS)
+    return next((w, r.index) for w, made in replays for r in made.record.rounds if 0 < r.accepted < r.proposed)
 
 
 def save(page: Page, name: str, top: Locator, bottom: Locator) -> None:
