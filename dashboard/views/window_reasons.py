@@ -37,7 +37,7 @@ class Reason:
 
     @property
     def kind(self) -> str:
-        """The largest cost in a few words."""
+        """The largest cost in a few words, or that no step was saved."""
         if self.saved_ms <= 0:
             return KINDS[2]
         return KINDS[0] if self.wider_ms >= self.waiting_ms else KINDS[1]

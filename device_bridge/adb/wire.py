@@ -221,7 +221,7 @@ def _start_hint(host: str, port: int) -> str:
     with_port = "" if port == USUAL_PORT else f" -P {port}"
     start = f"adb{with_port} start-server"
     if host in LOCAL_HOSTS:
-        return f"Start it with: {start}"
+        return f"'as2d phone doctor' starts it; where adb itself is installed, {start} does, too."
     return (
         f"Start it there ({start}), and bring it here, as a server listens to its own computer only: "
         f"ssh -N -L 6037:127.0.0.1:{port} {host}, with AS2D_ADB_SERVERS=127.0.0.1:6037."

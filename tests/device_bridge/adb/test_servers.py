@@ -110,7 +110,7 @@ def test_a_server_that_is_down_is_an_error_beside_the_phones_of_the_others(own_a
 
 
 def test_what_to_do_about_a_server_that_is_down_is_done_on_its_own_computer():
-    assert _start_hint("127.0.0.1", 5037) == "Start it with: adb start-server"
+    assert "'as2d phone doctor' starts it" in _start_hint("127.0.0.1", 5037)
     assert "Start it there (adb -P 5038 start-server)" in _start_hint("lab-3", 5038)
     assert "ssh -N -L 6037:127.0.0.1:5038 lab-3" in _start_hint("lab-3", 5038)
 
