@@ -79,7 +79,7 @@ def import_(options: argparse.Namespace) -> Answer:
     taken = [import_file(store, path) for path in options.paths]
     document: dict[str, Any] = {
         name: [item for one in taken for item in getattr(one, name)]
-        for name in ("added", "extended", "present", "refused", "profiles", "corpora")
+        for name in ("added", "extended", "present", "refused", "profiles", "earlier_profiles", "corpora")
     }
     document["notebooks"] = [notebook.id for one in taken for notebook in one.notebooks]
     counts = ", ".join(f"{len(document[name])} {name}" for name in ("added", "extended", "present", "refused"))

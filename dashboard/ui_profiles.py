@@ -282,6 +282,7 @@ def drift(workspace: Workspace, profile: Profile) -> None:
     info = drift_info(profile_shelf.history(workspace.folders, profile, ui_cache.profiles(workspace)))
     if len(info.times) > 1:
         _figure(drift_figure(info, ui.theme()), "drift", profile)
+        ui_notebook.send_button(workspace, "profile drift", "drift", profile=profile.id)
     ui.sentence(info.sentence)
 
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -144,10 +145,17 @@ def _set_earlier_aside(folders: Folders, path: Path, profile_id: str, text: str)
     before = read_profile_file(path)
     if before is None or before[0] != profile_id or before[3] == text:
         return
-    with translated_os(folders.earlier_profiles):
-        folders.earlier_profiles.mkdir(parents=True, exist_ok=True)
-    name = f"{safe_name(profile_id)}.{before[1]:%Y%m%dT%H%M%S%f}{PROFILE_SUFFIX}"
-    write_durably(folders.earlier_profiles / name, path.read_bytes())
+    put_earlier(folders, profile_id, before[1], path.read_bytes())
+
+
+def put_earlier(folders: Folders, profile_id: str, kept_at: datetime, data: bytes) -> None:
+    """Write what was kept before under an id to a file of its own. Raises StoreError."""
+    folder = folders.earlier_profiles
+    with translated_os(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    stem = f"{safe_name(profile_id)}.{kept_at:%Y%m%dT%H%M%S%f}"
+    numbered = (f"{stem}{number}{PROFILE_SUFFIX}" for number in chain([""], (f".{n}" for n in count(2))))
+    write_durably(folder / next(name for name in numbered if not (folder / name).exists()), data)
 
 
 def insert_profile(cursor: Cursor, profile_id: str, created_at: datetime, device_key: str | None, body: str) -> None:

@@ -3,17 +3,20 @@
 The database forgets it before its file moves: what a crash leaves in ``profiles/`` is taken in again at the next start.
 """
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from as2d_core.errors import unknown_name
 from datastore.engine import Cursor, transaction
 from datastore.errors import StoreError
 from datastore.files import move_durably, safe_name, sync_folder, translated_os
-from datastore.library import PROFILE_SUFFIX, insert_profile, read_profile_file
+from datastore.library import PROFILE_SUFFIX, insert_profile, put_earlier, read_profile_file
 from datastore.locations import Folders
+from datastore.rows import ascii_json
 from datastore.store import Store
 
 _STAMP = "%Y%m%dT%H%M%S%f"
@@ -119,6 +122,45 @@ def earlier_profiles(folders: Folders, profile_id: str | None = None) -> list[Pr
     """What was kept before under the same ids (or one of them), oldest first."""
     found = [item for item in _in(folders.earlier_profiles) if profile_id in (None, item.profile_id)]
     return sorted(found, key=lambda item: item.kept_at)
+
+
+def earlier_body(item: ProfileFile) -> dict[str, Any]:
+    """What was kept before as one JSON object, for another data folder (``keep_earlier``)."""
+    return {
+        "profile_id": item.profile_id,
+        "created_at": item.kept_at.isoformat(),
+        "device_key": item.device_key,
+        "body": json.loads(item.body),
+    }
+
+
+def keep_earlier(store: Store, kept: Mapping[str, Any]) -> bool:
+    """Take what another data folder kept before (``earlier_body``) among what was kept before here.
+
+    Returns:
+        Whether it is new here.
+
+    Raises:
+        StoreError: it is not what ``earlier_body`` gives, or cannot be written.
+    """
+    try:
+        when = datetime.fromisoformat(kept["created_at"])
+        when = (when if when.tzinfo else when.replace(tzinfo=UTC)).astimezone(UTC).replace(tzinfo=None)
+        profile_id, key, body = str(kept["profile_id"]), kept["device_key"], dict(kept["body"])
+        written = {"profile_id": profile_id, "created_at": when.isoformat(), "device_key": key, "body": body}
+        text = ascii_json(written)
+    except (KeyError, TypeError, ValueError) as error:
+        raise StoreError(f"This is no earlier profile ({error!r} is wrong or missing); export it again.") from error
+
+    def job(cursor: Cursor) -> bool:  # noqa: ARG001 - nothing of them is in the database
+        folders = store.folders
+        same = [*_in(folders.profiles), *earlier_profiles(folders, profile_id)]
+        if any(item.profile_id == profile_id and json.loads(item.body) == body for item in same):
+            return False
+        put_earlier(folders, profile_id, when, text.encode())
+        return True
+
+    return store.write(job)
 
 
 def _named(folders: Folders, file: str) -> ProfileFile:

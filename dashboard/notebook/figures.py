@@ -381,6 +381,7 @@ VIEWS: Mapping[str, View] = {
     "profile": View("Cost profile", {"profile": _PROFILE}, profile_figures.costs),
     "profile widths": View("Verification by width", {"profile": _PROFILE}, profile_figures.widths),
     "profile savings": View("Saved per position", {"profile": _PROFILE}, profile_figures.savings),
+    "profile drift": View("Costs over time", {"profile": _PROFILE}, profile_figures.drift),
     "profile pair": View(
         "Two cost profiles",
         {"profile": _PROFILE, "against": Setting("profile", "id of the profile it is compared with", required=True)},

@@ -8,9 +8,10 @@ from as2d_core.profiles.comparison import cost_rows
 from dashboard.notebook import facts_html
 from dashboard.notebook.outputs import Block, Drawing, Grid, Markup, Sentence
 from dashboard.notebook.source import Source
+from dashboard.services import profile_shelf
 from dashboard.views import numbers, text
 from dashboard.views.facts import profile_facts
-from dashboard.views.profile_pair import pair_figure, pair_info, pair_table
+from dashboard.views.profile_pair import drift_figure, drift_info, pair_figure, pair_info, pair_table
 from dashboard.views.profile_widths import ratios_figure, ratios_info, widths_figure, widths_info
 from dashboard.views.run_labels import costs_sentence, profile_label
 from dashboard.views.theme import Theme
@@ -53,6 +54,17 @@ def savings(source: Source, theme: Theme, given: Mapping[str, Any]) -> tuple[Blo
     """What a position of a wider verification saves (Figure 8)."""
     profile = source.profile(given["profile"])
     return (Drawing(width_savings_figure(width_savings_info(profile), theme), profile_label(profile), strip=True),)
+
+
+def drift(source: Source, theme: Theme, given: Mapping[str, Any]) -> tuple[Block, ...]:
+    """What one device cost at several times."""
+    profile = source.profile(given["profile"])
+    if profile.kind != "measured":
+        return (Sentence(f"{profile_label(profile)}: only what was measured with this program has a history."),)
+    info = drift_info(profile_shelf.history(source.folders, profile, profile_shelf.shelf(source.folders)))
+    if len(info.times) < 2:
+        return (Sentence(info.sentence),)
+    return (Drawing(drift_figure(info, theme), f"{profile_label(profile)}. {info.sentence}", strip=True),)
 
 
 def pair(source: Source, theme: Theme, given: Mapping[str, Any]) -> tuple[Block, ...]:

@@ -6,7 +6,7 @@
 - ``notebook.json`` and ``report.ipynb``: the notebook for this program and for Jupyter;
 - ``power/``: power counters of Perfetto traces that were recorded while its runs ran, see ``datastore.power_files``;
 - ``profiles/``, ``corpora/``: cost profiles and trajectory sets that its figures are replayed with and that are not
-  part of this program.
+  part of this program; ``earlier-profiles/``: what a device whose history is shown was measured with before.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from as2d_core import __version__
-from as2d_core.errors import UnknownNameError
+from as2d_core.errors import As2dError, UnknownNameError
 from as2d_core.profiles import catalogue
 from as2d_core.profiles.codec import profile_to_json
 from as2d_core.replay.trajectories import corpus_ids
@@ -32,11 +32,13 @@ from dashboard.notebook.figures import VIEWS
 from dashboard.notebook.running import filled
 from dashboard.notebook.source import Source
 from dashboard.reports.jupyter import jupyter_notebook
+from dashboard.services import profile_shelf
 from dashboard.services.power import traces_beside
 from datastore.errors import ExportError, RunNotFoundError
 from datastore.export import Export, export_runs, read_log
 from datastore.files import download_name, safe_name
 from datastore.power_files import trace_file
+from datastore.profile_bin import ProfileFile, earlier_body
 from datastore.queries import RunFilter, RunRow
 
 FORMAT, KIND = 1, "as2d bundle"
@@ -55,6 +57,8 @@ class Contents:
 
     rows: tuple[RunRow, ...]
     profiles: tuple[str, ...]
+    earlier: tuple[ProfileFile, ...]
+    """What was measured before on the devices whose history is shown."""
     corpora: tuple[str, ...]
     notes: tuple[str, ...]
     """Sentences about what is not taken along."""
@@ -62,7 +66,13 @@ class Contents:
 
 def contents(source: Source, notebook: Notebook) -> Contents:
     """Runs, profiles and sets that the cells name, and the runs that those are compared with."""
-    wanted: dict[str, list[str]] = {"runs": list(notebook.runs), "profile": [], "corpus": [], "group": []}
+    wanted: dict[str, list[str]] = {
+        "runs": list(notebook.runs),
+        "profile": [],
+        "corpus": [],
+        "group": [],
+        "history": [],
+    }
     for cell in notebook.cells:
         if cell.kind == "figure":
             _collect(cell.body, notebook, wanted)
@@ -87,9 +97,18 @@ def contents(source: Source, notebook: Notebook) -> Contents:
             rows |= {row.run_id: row for row in everything}
         else:
             notes.append(f"The store holds more than {MOST_QUERIED} runs: queries will see only those in the bundle.")
+    earlier: dict[str, ProfileFile] = {}
+    for name in dict.fromkeys(wanted["history"]):
+        try:
+            ids, files = profile_shelf.behind_history(source.folders, source.profile(name))
+        except As2dError as error:
+            notes.append(f"A history is not taken along: {error}")
+        else:
+            wanted["profile"] += ids
+            earlier |= {file.file: file for file in files}
     own = [name for name in dict.fromkeys(wanted["profile"]) if name not in catalogue.profile_ids()]
     sets = [name for name in dict.fromkeys(wanted["corpus"]) if name not in corpus_ids()]
-    return Contents(tuple(rows.values()), tuple(own), tuple(sets), tuple(notes))
+    return Contents(tuple(rows.values()), tuple(own), tuple(earlier.values()), tuple(sets), tuple(notes))
 
 
 def _collect(body: Mapping[str, Any], notebook: Notebook, wanted: dict[str, list[str]]) -> None:
@@ -103,6 +122,8 @@ def _collect(body: Mapping[str, Any], notebook: Notebook, wanted: dict[str, list
             value = filled(value, known)  # noqa: PLW2901 - the same with its parameters filled in
             many = value if isinstance(value, list) else str(value).split() if kind == "runs" else [str(value)]
             wanted["runs" if kind == "run" else kind] += [str(item) for item in many]
+            if kind == "profile" and body.get("view") == "profile drift":
+                wanted["history"] += [str(item) for item in many]
 
 
 def write_bundle(source: Source, notebook: Notebook, now: datetime | None = None) -> Export:
@@ -129,6 +150,8 @@ def write_bundle(source: Source, notebook: Notebook, now: datetime | None = None
         files[f"power/{trace.file_sha256[:16]}.parquet"] = trace_file(source.store, trace)
     for name in found.profiles:
         files[f"profiles/{safe_name(name)}.json"] = _json(profile_to_json(source.profile(name)))
+    for kept in found.earlier:
+        files[f"earlier-profiles/{kept.file}"] = _json(earlier_body(kept))
     for name in found.corpora:
         files[f"corpora/{safe_name(name)}.parquet"] = (source.folders.corpora / f"{name}.parquet").read_bytes()
     manifest = {

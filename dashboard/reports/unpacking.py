@@ -20,7 +20,7 @@ from datastore.errors import ArchiveError
 _LOG = re.compile(r"runs/[^/]+\.ndjson")
 _META = ".meta.json"
 _TAKEN = re.compile(
-    rf"{re.escape(NOTEBOOK)}|notebooks/[^/]+\.notebook\.json|profiles/[^/]+\.json|(corpora|power)/[^/]+\.parquet"
+    rf"{re.escape(NOTEBOOK)}|notebooks/[^/]+\.notebook\.json|(?:earlier-)?profiles/[^/]+\.json|(corpora|power)/[^/]+\.parquet"
 )
 """Members beside the logs that are read."""
 
@@ -44,6 +44,8 @@ class Packed:
 
     notebooks: list[Notebook] = field(default_factory=list)
     profiles: list[tuple[str, Any]] = field(default_factory=list)
+    earlier: list[tuple[str, Any]] = field(default_factory=list)
+    """What was kept before under the same ids."""
     corpora: list[tuple[str, bytes]] = field(default_factory=list)
     power: list[tuple[str, bytes]] = field(default_factory=list)
     """Power counters of traces."""
@@ -89,9 +91,10 @@ def packed_rest(archive: Archive) -> Packed:
                 out.notebooks.append(notebook_from_json(_parsed(archive, name)))
             except (ArchiveError, NotebookError) as error:
                 out.problems.append(f"The notebook {name} was not taken: {error}")
-        elif re.fullmatch(r"profiles/[^/]+\.json", name):
+        elif re.fullmatch(r"(earlier-)?profiles/[^/]+\.json", name):
+            kept = out.earlier if name.startswith("earlier-") else out.profiles
             try:
-                out.profiles.append((name, _parsed(archive, name)))
+                kept.append((name, _parsed(archive, name)))
             except ArchiveError as error:
                 out.problems.append(f"The profile {name} was not taken: {error}")
         elif re.fullmatch(r"corpora/[^/]+\.parquet", name):

@@ -29,6 +29,7 @@ from datastore.library import put_profile
 from datastore.perfetto_traces import looks_like_trace, read_power_trace
 from datastore.power_files import read_trace_file
 from datastore.power_traces import forget_trace, holds_trace, keep_trace
+from datastore.profile_bin import keep_earlier
 from datastore.run_row import device_key
 from datastore.store import Store
 
@@ -48,6 +49,8 @@ class Imported:
     refused: list[str] = field(default_factory=list)
     """Sentences about what was not taken."""
     profiles: list[str] = field(default_factory=list)
+    earlier_profiles: list[str] = field(default_factory=list)
+    """What was measured before, by id and time."""
     corpora: list[str] = field(default_factory=list)
     notebooks: list[Notebook] = field(default_factory=list)
     """Notebooks that were in it; whoever called keeps them."""
@@ -176,6 +179,11 @@ def _take_rest(store: Store, rest: Packed, out: Imported) -> None:
             _take_profile(store, body, out)
         except As2dError as error:
             out.refused.append(f"The profile {name} was not taken: {error}")
+    for name, body in rest.earlier:
+        try:
+            _take_earlier(store, body, out)
+        except As2dError as error:
+            out.refused.append(f"The earlier profile {name} was not taken: {error}")
     for name, data in rest.power:
         try:
             digest, file_name, trace = read_trace_file(data, name)
@@ -214,6 +222,14 @@ def _take_profile(store: Store, body: Any, out: Imported) -> None:
         return
     put_profile(store, profile.id, written, device_key(profile.device))
     out.profiles.append(profile.id)
+
+
+def _take_earlier(store: Store, kept: Any, out: Imported) -> None:
+    body = kept.get("body") if isinstance(kept, dict) else None
+    profile = profile_from_json(body)
+    written = {**kept, "profile_id": profile.id, "device_key": device_key(profile.device)}
+    if keep_earlier(store, written | {"body": json.loads(json.dumps(profile_to_json(profile)))}):
+        out.earlier_profiles.append(f"{profile.id} of {profile.created_at}")
 
 
 def as_copy(notebook: Notebook, new_id: str) -> Notebook:

@@ -90,6 +90,19 @@ def history(folders: Folders, profile: Profile, items: Sequence[ShelfItem]) -> l
     return sorted(same, key=lambda item: item.created_at)
 
 
+def behind_history(folders: Folders, profile: Profile) -> tuple[list[str], list[ProfileFile]]:
+    """Of what is a history made: ids of profiles on the shelf, and files of what was kept before."""
+    items = shelf(folders)
+    found = {(item.id, item.created_at) for item in history(folders, profile, items)}
+    kept = {(item.id, item.profile.created_at) for item in items if item.profile is not None} & found
+    earlier = [
+        file
+        for file in profile_bin.earlier_profiles(folders)
+        if (file.profile_id, json.loads(file.body).get("created_at")) in found - kept
+    ]
+    return sorted(name for name, _ in kept), earlier
+
+
 def _models(profile: Profile) -> dict[str, Any]:
     return {role: model.sha256 or model.name for role, model in profile.models.items()}
 

@@ -165,6 +165,7 @@ _OF_VIEWS = {
     "profile widths": "widths",
     "profile pair": "pair",
     "profile savings": "savings",
+    "profile drift": "drift",
     "over time": "over_time",
     "replay": "timeline",
     "recording": "waveform",

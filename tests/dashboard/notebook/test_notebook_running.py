@@ -40,6 +40,7 @@ SETTINGS = {
     "replay": {"profile": "k70", "corpus": "demo", "window": "clean_00", "budget": 5},
     "recording": {"window": "clean_00"},
     "profile savings": {"profile": "mi14"},
+    "profile drift": {"profile": "mi14"},
     "windows": {"profile": "k70", "corpus": "demo", "budget": 5, "part": "gain", "subset": "clean, fast"},
     "stored windows": {"device": "Redmi K70 Pro | Kryo (X4 prime)"},
 }

@@ -3,6 +3,8 @@ import json
 import subprocess
 import sys
 import zipfile
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pandas as pd
@@ -14,6 +16,7 @@ from page_samples import put
 from as2d_core.profiles import load_profile
 from as2d_core.profiles.codec import profile_to_json
 from dashboard.notebook.cells import Notebook, figure_cell, parameter_cell, query_cell, text_cell
+from dashboard.notebook.figures import build
 from dashboard.notebook.outputs import Drawing, Grid, Markup, Sentence
 from dashboard.notebook.running import run_notebook
 from dashboard.notebook.source import Source
@@ -210,6 +213,36 @@ def test_a_profile_that_is_not_part_of_the_program_comes_along(tmp_path, other):
     assert (first.profiles, first.refused) == (["mine"], [])
     assert (again.profiles, again.refused) == ([], [])
     assert Source(other).profile("mine").name == "Mine"
+
+
+def test_the_history_of_a_device_comes_along_with_its_figure(tmp_path, other):
+    mine = replace(load_profile("k70"), id="mine", kind="measured", device={"name": "Phone", "serial": "1"})
+    measured = [replace(mine, created_at=f"2026-0{m}-01T00:00:00+00:00", target_step_ms=50.0 + m) for m in (1, 2, 3)]
+    with open_store(tmp_path / "data") as store:
+        for profile in [*measured, replace(mine, id="else", device={"name": "Other"}), replace(mine, id="else")]:
+            kept = json.loads(json.dumps(profile_to_json(profile)))
+            put_profile(store, profile.id, kept, created_at=datetime.fromisoformat("2026-04-01"))
+        notebook = Notebook("n", "Drift", (figure_cell("profile drift", profile="mine"),))
+        packed = write_bundle(Source(store), notebook).data
+    first, again = (import_bytes(other, packed, "b.zip") for _ in range(2))
+    assert first.refused == again.refused == again.earlier_profiles == []
+    assert sorted(first.earlier_profiles) == [f"mine of 2026-0{m}-01T00:00:00+00:00" for m in (1, 2)]
+    (drawing,) = build(Source(other), LIGHT, "profile drift", {"profile": "mine"})
+    assert "Measured 4 times" in drawing.note
+
+
+def test_an_earlier_profile_that_is_none_is_refused_with_a_sentence(other):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("runs/x.ndjson", "")
+        archive.writestr("earlier-profiles/a.json", "[]")
+        body = profile_to_json(load_profile("k70"))
+        archive.writestr("earlier-profiles/b.json", json.dumps({"created_at": "yesterday", "body": body}))
+    found = import_bytes(other, packed.getvalue(), "b.zip")
+    assert found.earlier_profiles == []
+    assert [sentence[:38] for sentence in found.refused if "earlier" in sentence] == [
+        f"The earlier profile earlier-profiles/{n}" for n in "ab"
+    ]
 
 
 def test_another_data_folder_is_taken_in_without_its_database(tmp_path, other):
