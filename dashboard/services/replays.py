@@ -17,7 +17,7 @@ from dashboard.services.models import list_models
 from dashboard.services.profiles import load_profile
 from datastore.locations import Folders
 
-SAMPLE_CORPUS, SAMPLE_WINDOW, SAMPLE_PROFILE, SAMPLE_BUDGET = "demo", "long_00", "k70", 7
+SAMPLE_CORPUS, SAMPLE_WINDOW, SAMPLE_PROFILE, SAMPLE_BUDGET = "demo", "long_02", "k70", 7
 """What a newcomer sees before anything ran: a packaged window with the costs of a published phone."""
 
 

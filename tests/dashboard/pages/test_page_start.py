@@ -16,7 +16,7 @@ def test_an_empty_store_shows_the_packaged_sample_and_says_that_it_is_replayed(o
     assert "start-timeline" in app.charts
     assert "replayed" in app.text
     assert any("nothing ran here yet" in item.value for item in app.test.subheader)
-    assert app.links["Open it and look at single rounds"] == "corpus=demo&window=long_00&profile=k70&b=7"
+    assert app.links["Open it and look at single rounds"] == "corpus=demo&window=long_02&profile=k70&b=7"
 
 
 def test_the_newest_run_is_the_picture(keep, open_page):
