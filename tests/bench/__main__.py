@@ -13,6 +13,7 @@ import json
 import sys
 import time
 from collections import defaultdict
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -37,11 +38,15 @@ from tests.bench.push import measure_push, render_push
 from tests.bench.replay import measure_replay, render_replay
 from tests.bench.tasks import measure_tasks, render_tasks
 
-PAIRS = {"runs": (DRAFTER, "demo"), "light": (LIGHT, "demo-light")}
-"""Native runs of every method: the drafter, and the trajectories that its settings are chosen on."""
+PAPER_RATIO = 0.39
+"""Draft step over target step of the paper's K70 (23.347 of 59.391 ms in the packaged profile k70)."""
+PAIRS = {"runs": (DRAFTER, "demo", None), "light": (LIGHT, "demo-light", None), "paced": (DRAFTER, "demo", PAPER_RATIO)}
+"""Native runs of every method: the drafter, the trajectories that its settings are chosen on, and the share of the
+target's step to which the drafter is slowed down (emulated), if any."""
 PARTS = ("replay", "push", "pages", *PAIRS, "tasks", "native")
-"""Replay; transfers to a virtual phone (Linux only); pages over many stored runs; native runs with each drafter;
-outputs of translations and questions; the native runner against the Python runner (with ``--native-runner`` only)."""
+"""Replay; transfers to a virtual phone (Linux only); pages over many stored runs; native runs with each drafter, and
+with a paced one; outputs of translations and questions; the native runner against the Python runner (with
+``--native-runner`` only)."""
 
 SEARCH_WINDOWS = (8, 10, 12, 14, 16, 24)
 """Search windows W among which replay chooses, on development and validation windows,"""
@@ -113,8 +118,14 @@ def main() -> int:
     return 0 if good else 1
 
 
-def measure_runs(options: argparse.Namespace, drafter: Path, corpus_id: str) -> dict[str, Any]:
-    """Native runs of every method with one drafter, interleaved, and replay held against them."""
+def measure_runs(
+    options: argparse.Namespace, drafter: Path, corpus_id: str, pace_share: float | None = None
+) -> dict[str, Any]:
+    """Native runs of every method with one drafter, interleaved, and replay held against them.
+
+    Args:
+        pace_share: makes every drafted token last at least this share of the target's step (emulated).
+    """
     everything = {w.window_id: w for w in demo_windows() if w.task == "transcribe"}
     count = len(everything) if options.windows is None else options.windows
     if not 1 <= count <= len(everything) or options.repetitions < 1:
@@ -125,12 +136,15 @@ def measure_runs(options: argparse.Namespace, drafter: Path, corpus_id: str) -> 
     try:
         say(f"Drafter {drafter.name}: measuring this computer's costs")
         profile = calibrate(device, everything, 5, drafter)
+        pace_ms = None if pace_share is None else pace_share * profile.target_step_ms
+        if pace_ms is not None:
+            profile = replace(profile, draft_serial_ms=pace_ms, draft_overlapped_ms=pace_ms)
         corpus = load_corpus(corpus_id)
         chosen = choose(profile, corpus)
         grid = replay_grid(corpus, profile, threshold=chosen.threshold, search_window=chosen.search_window)
         rows = arms(chosen)
-        checks = check_replay(device, windows[:: max(1, len(windows) // CHECKED_WINDOWS)], drafter)
-        records = measure(device, rows, windows, options.repetitions, drafter)
+        checks = check_replay(device, windows[:: max(1, len(windows) // CHECKED_WINDOWS)], drafter, pace_ms)
+        records = measure(device, rows, windows, options.repetitions, drafter, pace_ms)
     finally:
         device.close()
     if options.keep:
@@ -140,7 +154,7 @@ def measure_runs(options: argparse.Namespace, drafter: Path, corpus_id: str) -> 
                 for record in runs:
                     path = options.keep / f"{drafter.name} {name} {window} {record.request.repetition}.ndjson"
                     path.write_text("".join(device.streams[record.run_id]), encoding="utf-8")
-    result = figures(rows, records, checks, profile, grid, chosen)
+    result = {**figures(rows, records, checks, profile, grid, chosen), "pace_ms": pace_ms}
     print(render(result), end="\n\n")
     return result
 
@@ -155,19 +169,27 @@ def choose(profile: Profile, corpus: TrajectorySet) -> Choice:
     return Choice(choices[best].budget, *best)
 
 
-def check_replay(device: Device, windows: list[RecordedWindow], drafter: Path) -> dict[str, list[RunRecord]]:
+def check_replay(
+    device: Device, windows: list[RecordedWindow], drafter: Path, pace_ms: float | None
+) -> dict[str, list[RunRecord]]:
     """As²d b = 7 on some windows: a warm-up, then by turns a run that gives costs and one to check against."""
     arm = Arm("replay check", "as2d", budget=7)
     return {
         window.window_id: [
-            device.run(request(arm, window, turn, device.widths, drafter)) for turn in range(1 + 2 * CHECK_RUNS)
+            device.run(request(arm, window, turn, device.widths, drafter, pace_ms))
+            for turn in range(1 + 2 * CHECK_RUNS)
         ]
         for window in windows
     }
 
 
 def measure(
-    device: Device, rows: list[Arm], windows: list[RecordedWindow], repetitions: int, drafter: Path
+    device: Device,
+    rows: list[Arm],
+    windows: list[RecordedWindow],
+    repetitions: int,
+    drafter: Path,
+    pace_ms: float | None = None,
 ) -> dict[str, dict[str, list[RunRecord]]]:
     """Run all arms on all windows, the order rotated from window to window and turned from repetition to repetition.
 
@@ -182,7 +204,7 @@ def measure(
             if repetition % 2:
                 order.reverse()
             for arm in order:
-                record = device.run(request(arm, window, repetition, device.widths, drafter))
+                record = device.run(request(arm, window, repetition, device.widths, drafter, pace_ms))
                 records[arm.name][window.window_id].append(record)
         say(f"{number + 1} of {len(windows)} windows, {time.monotonic() - start:.0f} s")
     return records

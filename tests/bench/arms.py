@@ -60,7 +60,12 @@ def as2d_name(budget: int) -> str:
 
 
 def request(
-    arm: Arm, window: RecordedWindow, repetition: int, widths: Sequence[int] | None, drafter: Path = DRAFTER
+    arm: Arm,
+    window: RecordedWindow,
+    repetition: int,
+    widths: Sequence[int] | None,
+    drafter: Path = DRAFTER,
+    pace_ms: float | None = None,
 ) -> Request:
     """The request of one arm on one window."""
     target = ModelRef(str(TARGET), exact_widths=tuple(widths) if widths else None)
@@ -69,6 +74,7 @@ def request(
         method=arm.method,
         target=target,
         drafter=ModelRef(str(drafter)),
+        drafter_pace_ms=None if arm.method == "target-only" else pace_ms,
         audio=AudioRef(str(window.path), window_id=window.window_id),
         task=window.task,
         instruction=window.instruction,

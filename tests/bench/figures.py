@@ -108,7 +108,10 @@ def render(result: Mapping[str, Any]) -> str:
     fastest = max(result["rows"], key=lambda row: row["tps"])
     lines += [
         "",
-        f"A draft step costs {result['draft_ratio']:.2f} of the target's step (calibrated, free decoding).",
+        f"A draft step costs {result['draft_ratio']:.2f} of the target's step (calibrated, free decoding)."
+        if result.get("pace_ms") is None
+        else f"Emulated: the drafter is paced to {result['draft_ratio']:.2f} of the target's step, the ratio of a "
+        "published phone (wanted: As²d at least 1.2 times standard SD).",
         f"Best As²d is {result['best_as2d']}: {result['best_as2d_over_target_only']:.2f} times target-only, slower "
         f"on {result['best_as2d_slower_share']:.1%} of the windows; {result['as2d_over_sd']:.2f} times the better of "
         f"two widths of standard SD. The fastest row is {fastest['name']}.",

@@ -151,7 +151,7 @@ def test_a_replayed_picture_is_sent_with_its_window_and_costs(workspace, open_pa
     open_page("start").press("Send to notebook")
     (kept,) = notebooks.list_notebooks(workspace.store)
     cell = notebooks.open_notebook(workspace.store, kept.notebook_id).cells[-1]
-    settings = {"corpus": "demo", "window": "long_00", "profile": "k70", "budget": 7}
+    settings = {"corpus": "demo", "window": "long_02", "profile": "k70", "budget": 7}
     assert (cell.body["view"], dict(cell.body["settings"])) == ("replay", settings)
 
 

@@ -6,6 +6,7 @@ import threading
 import time
 
 import pytest
+from patience import wait_for
 
 from device_bridge.adb.servers import adb_program
 from device_bridge.adb.transfer import pull_file, push_file, remote_sha256
@@ -96,7 +97,9 @@ def test_what_an_earlier_transfer_left_is_not_sent_again(shared_phone, folder, b
     stop = threading.Event()
 
     def until_half(done, total):
-        if done > total // 2:
+        if done > total // 2 and not stop.is_set():
+            there = ["stat", "-c", "%s", f"{folder}/m.part"]
+            wait_for(lambda: int(shared_phone.phone.run(there, check=False).text or 0) > 2_000_000)
             stop.set()
 
     with pytest.raises(TransferStoppedError, match="is kept"):

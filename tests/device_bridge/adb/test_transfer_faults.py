@@ -5,6 +5,7 @@ import os
 import threading
 
 import pytest
+from patience import wait_for
 
 from device_bridge.adb.transfer import pull_file, push_file, remote_sha256
 from device_bridge.errors import (
@@ -66,6 +67,16 @@ def in_the_middle(action):
     return progress, done
 
 
+def once_kept(phone, action):
+    """The action, once the phone has put what comes where a break does not reach it."""
+
+    def act():
+        wait_for(lambda: phone.phone.run(["ls", f"{PLACE}.part"], check=False).code == 0)
+        action()
+
+    return act
+
+
 def is_there(phone, big):
     return remote_sha256(phone.wait_ready(), PLACE) == hashlib.sha256(big.read_bytes()).hexdigest()
 
@@ -117,7 +128,7 @@ def test_a_transfer_over_a_link_that_becomes_slow_takes_its_time_and_arrives(pho
 def test_a_phone_that_lets_nobody_in_any_more_is_named_and_the_transfer_resumes_later(
     phone, big, fault, end, error, words
 ):
-    progress, happened = in_the_middle(lambda: phone.fault(fault))
+    progress, happened = in_the_middle(once_kept(phone, lambda: phone.fault(fault)))
     with pytest.raises(error, match=words):
         push_file(phone.phone, big, PLACE, progress=progress, retry=Retry(attempts=4, total_s=8))
     assert happened.is_set()
@@ -129,7 +140,7 @@ def test_a_phone_that_lets_nobody_in_any_more_is_named_and_the_transfer_resumes_
 
 
 def test_a_phone_that_starts_anew_in_the_middle_gets_the_rest(phone, big):
-    progress, happened = in_the_middle(lambda: phone.fault("reboot", s=0.3))
+    progress, happened = in_the_middle(once_kept(phone, lambda: phone.fault("reboot", s=0.3)))
     pushed = push_file(phone.phone, big, PLACE, progress=progress, retry=PATIENT)
     assert happened.is_set()
     assert pushed.resumed_from_bytes > 0
@@ -144,7 +155,7 @@ def test_storage_that_becomes_read_only_in_the_middle_is_said_and_what_is_there_
         phone.wait_ready()
         phone.fault("read-only")
 
-    progress, happened = in_the_middle(protect)
+    progress, happened = in_the_middle(once_kept(phone, protect))
     with pytest.raises(ReadOnlyError, match="Read-only file system"):
         push_file(phone.phone, big, PLACE, progress=progress, retry=PATIENT)
     assert happened.is_set()
