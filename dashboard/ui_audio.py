@@ -7,21 +7,23 @@ import streamlit as st
 
 from as2d_core.envelope import Envelope
 from as2d_core.errors import AudioError
-from dashboard import ui
-from dashboard.services.audio_inputs import read_envelope
+from dashboard import ui, ui_notebook
+from dashboard.services.audio_inputs import read_envelope, recording_settings
+from dashboard.services.workspace import Workspace
 from dashboard.views.figure_help import HELP
 from dashboard.views.theme import PICTURE_CONFIG
 from dashboard.views.waveform import COLUMNS, heard_text, waveform_figure, waveform_info
 
 
 def player(
+    workspace: Workspace,
     path: Path,
     key: str,
     heard_s: tuple[float, float | None] = (0.0, None),
     on_move: Callable[[float], None] | None = None,
     name: str = "",
 ) -> None:
-    """Play a recording and draw it.
+    """Play a recording, draw it, and offer the picture to a notebook.
 
     Args:
         key: of the figure on its page.
@@ -42,6 +44,11 @@ def player(
     ui.chart(figure, key, said=said, config=PICTURE_CONFIG, on_range=moved)
     words = heard_text(info)
     st.markdown(f":small[{words[0].upper()}{words[1:]}]", help=HELP["waveform"])
+    named = recording_settings(workspace.folders, path)
+    if named is not None:
+        part = {"from_s": heard_s[0] or None, "to_s": heard_s[1]}
+        given = {name: second for name, second in part.items() if second is not None}
+        ui_notebook.send_button(workspace, "recording", key, **named, **given)
 
 
 @st.cache_resource(max_entries=64, show_spinner="Reading the recording")

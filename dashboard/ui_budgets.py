@@ -309,7 +309,7 @@ def window_details(workspace: Workspace, report: BudgetReport, pair: Pair) -> No
         st.subheader(ui.plain(f"{name}, b = {budget}"), anchor=False, help=HELP["timeline"])
         path = window_audio(report.corpus, name)
         if path is not None:
-            ui_audio.player(path, "cell-recording")
+            ui_audio.player(workspace, path, "cell-recording")
         ui.sentence(f"The target says: {window.target_text}")
         with ui.guarded():
             found = ui_cache.replayed(workspace, report.profile, report.corpus, name, budget, pair.drafter)

@@ -11,7 +11,7 @@ from as2d_core.audio import MAX_SECONDS
 from as2d_core.errors import As2dError
 from as2d_core.models.window_index import RecordedWindow
 from as2d_core.request import METHODS
-from dashboard import ui, ui_audio, ui_notebook, ui_phones, ui_state
+from dashboard import ui, ui_audio, ui_phones, ui_state
 from dashboard.services.audio_inputs import KeptAudio, demo_windows, keep_audio, kept_audio
 from dashboard.services.devices import list_devices
 from dashboard.services.models import add_model, list_models
@@ -88,8 +88,7 @@ def _bundled(workspace: Workspace) -> RunForm:
         st.selectbox, "window", "Window", ids, ids[0], format_func=lambda name: window_label(windows[name])
     )
     window = windows[chosen]
-    ui_audio.player(window.path, "recording")
-    ui_notebook.send_button(workspace, "recording", "recording", window=window.window_id)
+    ui_audio.player(workspace, window.path, "recording")
     ui.sentence(f"{'Said' if window.task == 'transcribe' else 'Expected'}: {window.reference}")
     return RunForm(window_id=chosen)
 
@@ -123,7 +122,7 @@ def _kept(workspace: Workspace, *, whole: bool) -> RunForm | None:
     start, end = (0.0, None) if whole else _view(known[chosen].duration_s)
     with heard:
         movable = None if end is None else lambda at: _move(at, known[chosen].duration_s)
-        ui_audio.player(path, "recording", (start, end), movable, name=known[chosen].name)
+        ui_audio.player(workspace, path, "recording", (start, end), movable, name=known[chosen].name)
     return RunForm(audio=Path(path), view_start_s=start, view_end_s=end)
 
 

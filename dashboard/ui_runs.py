@@ -179,15 +179,20 @@ def _export(workspace: Workspace, where: RunFilter, chosen: Sequence[RunRow]) ->
     what = f"the {numbers.counted(len(chosen), 'chosen run')}" if chosen else "all runs that match"
     names = tuple(row.run_id for row in chosen)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        kind = st.segmented_control(
-            f"Export {what} as", list(FORMATS), default="csv", format_func=FORMATS.__getitem__, key="export-format"
+        kind = ui_state.one_of(
+            st.segmented_control,
+            "format",
+            f"Export {what} as",
+            list(FORMATS),
+            "csv",
+            format_func=FORMATS.__getitem__,
         )
         scope = RunFilter(run_ids=names) if names else where
         suffixes = {"ndjson": "ndjson" if len(names) == 1 else "zip", "trace": "trace.json"}
-        suffix = suffixes.get(kind or "csv", kind or "csv")
+        suffix = suffixes.get(kind, kind)
         st.download_button(
             "Export",
-            lambda: export_matching(workspace, scope, kind or "csv").data,
+            lambda: export_matching(workspace, scope, kind).data,
             f"as2d-runs.{suffix}",
             icon=":material/download:",
         )

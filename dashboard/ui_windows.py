@@ -2,17 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from as2d_core.models.demo_catalog import demo_windows
-from as2d_core.profiles.profile import Profile
-from as2d_core.replay.windows import TrajectorySet
-from dashboard import ui, ui_audio, ui_budgets, ui_cache, ui_cache_windows, ui_export, ui_notebook, ui_state
+from dashboard import ui, ui_budgets, ui_cache, ui_cache_windows, ui_export, ui_notebook, ui_state, ui_window
 from dashboard.services.budgets import (
     ALL_WINDOWS,
     SHOWN,
@@ -23,16 +19,13 @@ from dashboard.services.budgets import (
 )
 from dashboard.services.devices import find_device
 from dashboard.services.profiles import measured_profile, readable_profiles
-from dashboard.services.replays import window_audio
-from dashboard.services.runs import get_run
-from dashboard.services.window_sets import SD_MEAN, Place, places
+from dashboard.services.window_sets import SD_MEAN, places
 from dashboard.services.workspace import Workspace
 from dashboard.views import numbers
 from dashboard.views.figure_help import HELP
 from dashboard.views.grids import grid_height
-from dashboard.views.heading import badge_html, heading_html, heading_info, heading_text
+from dashboard.views.heading import badge_html
 from dashboard.views.run_labels import profile_label
-from dashboard.views.timeline import timeline_figure
 from dashboard.views.window_gain import AXES, RANK
 from dashboard.views.window_reasons import reason
 from dashboard.views.window_set import ANY_LENGTH, Timed, Wanted, WindowSet, filtered
@@ -114,7 +107,7 @@ def _recorded(workspace: Workspace) -> Shown:
         st.stop()
     settings["split"] = "" if split == ALL_WINDOWS else ", ".join(splits_of(split))
     pair = (profile, corpus, budget, drafter)
-    return Shown(whole, settings, "windows", lambda window: _recorded_window(workspace, pair, window))
+    return Shown(whole, settings, "windows", lambda window: ui_window.recorded(workspace, pair, window))
 
 
 def _stored(workspace: Workspace) -> Shown:
@@ -134,7 +127,7 @@ def _stored(workspace: Workspace) -> Shown:
     ]
     whole = ui_cache_windows.stored_windows(workspace, place)
     settings = {"device": place.device_key, "label": place.label}
-    return Shown(whole, settings, "stored windows", lambda window: _stored_window(workspace, whole, place, window))
+    return Shown(whole, settings, "stored windows", lambda window: ui_window.stored(workspace, whole, place, window))
 
 
 def wanted(whole: WindowSet) -> Wanted:
@@ -173,7 +166,7 @@ def chosen(whole: WindowSet) -> str:
         ui.box("empty", "Only target-only ran on these windows, so there is nothing to hold against it.")
         st.stop()
     names = [item.name for item in whole.settings]
-    default = chosen_default(whole)
+    default = ui_window.chosen_default(whole)
     label = "Held against target-only"
     if len(names) <= MOST_BUTTONS:
         return ui_state.one_of(st.segmented_control, "setting", label, names, default, format_func=ui.plain)
@@ -343,63 +336,3 @@ def _steps(part: WindowSet, item: Timed, name: str) -> None:
     for label, icon, step in (("Slower", ":material/chevron_left:", -1), ("Faster", ":material/chevron_right:", 1)):
         other = names[at + step] if at is not None and 0 <= at + step < len(names) else None
         st.button(label, icon=icon, on_click=ui_state.put, kwargs={"window": other or name}, disabled=other is None)
-
-
-def _recorded_window(workspace: Workspace, pair: tuple[Profile, TrajectorySet, int, str], name: str) -> None:
-    profile, corpus, budget, drafter = pair
-    path = window_audio(corpus, name)
-    if path is not None:
-        ui_audio.player(path, "window-recording")
-    said = corpus.window(name).target_text
-    ui.sentence(f"The target says: {said}" if said else "The set holds no words of this window.")
-    with ui.guarded():
-        found = ui_cache.replayed(workspace, profile, corpus, name, budget, drafter)
-        timeline = found.run.timeline
-        heading = heading_info(timeline, found.target_only_tps)
-        st.html(heading_html(heading, ui.theme()))
-        figure = timeline_figure(timeline, ui.theme(), max_bars=800)
-        ui.chart(figure, "window-timeline", said=heading_text(heading))
-    state = {"corpus": corpus.id, "window": name, "profile": profile.id, "b": budget, "drafter": drafter}
-    with st.container(horizontal=True):
-        ui_notebook.send_replay(workspace, "window", state)
-        ui.link(ui.TIMELINE, "Replay it round by round", icon=":material/view_timeline:", **state)
-        budgets = {"corpus": corpus.id, "profile": profile.id, "b": budget, "window": name, "cell": budget}
-        ui.link(ui.BUDGETS, "Its other budgets", icon=":material/tune:", **budgets)
-
-
-def _stored_window(workspace: Workspace, whole: WindowSet, place: Place, name: str) -> None:
-    at = whole.index(name)
-    runs = [(item, item.run_ids[at]) for item in whole.all if at is not None and item.run_ids[at]]
-    current = whole.named(ui_state.get("setting") or chosen_default(whole))
-    ids = dict.fromkeys(run for item, run in runs if run)
-    own = next((run for item, run in runs if item is current), next(iter(ids), None))
-    if own is None:
-        return
-    with ui.guarded():
-        row = get_run(workspace, own)
-        path = next((w.path for w in demo_windows() if w.window_id == row.window_id), None)
-        local = Path(row.audio_path) if row.audio_path and place.label == "measured" else None
-        if path is None and local is not None and local.is_relative_to(workspace.folders.root) and local.is_file():
-            path = local
-        if path is not None:
-            ui_audio.player(path, "window-recording", (row.view_start_s or 0.0, row.view_end_s))
-        ui.sentence(f"The run says: {row.text}" if row.text else "The run has no words.")
-        shown = ui_cache.stored_run(workspace, row)
-        heading = heading_info(shown.timeline)
-        st.html(heading_html(heading, ui.theme()))
-        if shown.timeline.empty is None:
-            figure = timeline_figure(shown.timeline, ui.theme(), max_bars=800)
-            ui.chart(figure, "window-timeline", said=heading_text(heading))
-        else:
-            ui.sentence(shown.timeline.empty)
-        with st.container(horizontal=True):
-            ui_notebook.send_button(workspace, "timeline", "window", run=own)
-            ui.link(ui.TIMELINE, "Look at its rounds", icon=":material/view_timeline:", run=own)
-            if len(ids) > 1:
-                ui.link(ui.COMPARE, "Compare the methods on it", icon=":material/compare_arrows:", runs="\n".join(ids))
-
-
-def chosen_default(whole: WindowSet) -> str:
-    """The setting that is held against target-only when nothing was chosen."""
-    as2d = [item for item in whole.settings if item.method == "as2d"]
-    return max(as2d or whole.settings, key=lambda item: int((item.runs > 0).sum())).name

@@ -349,8 +349,13 @@ VIEWS: Mapping[str, View] = {
         figures_replay.replayed,
     ),
     "recording": View(
-        "A bundled recording",
-        {"window": Setting("text", "name of the recording", required=True)},
+        "A recording",
+        {
+            "window": Setting("text", "name of a bundled recording, or"),
+            "audio": Setting("text", "file name of one of your own"),
+            "from_s": Setting("number", "where the part begins that is heard, s"),
+            "to_s": Setting("number", "where it ends, s"),
+        },
         figures_replay.recording,
     ),
     "windows": View(

@@ -3,11 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from as2d_core.errors import unknown_name
-from as2d_core.models.demo_catalog import demo_window, demo_windows
 from dashboard.notebook.outputs import Block, Drawing, Markup, Sentence
 from dashboard.notebook.source import Source
-from dashboard.services.audio_inputs import read_envelope
+from dashboard.services.audio_inputs import named_recording, read_envelope
 from dashboard.services.replays import replay
 from dashboard.views.heading import heading_html, heading_info
 from dashboard.views.run_labels import profile_label
@@ -32,12 +30,10 @@ def replayed(source: Source, theme: Theme, given: Settings) -> tuple[Block, ...]
     return heading, Drawing(timeline_figure(info, theme, max_bars=MOST_BARS), said)
 
 
-def recording(source: Source, theme: Theme, given: Settings) -> tuple[Block, ...]:  # noqa: ARG001 - one signature
-    """A bundled recording as it looks, with what is said in it."""
-    names = [window.window_id for window in demo_windows()]
-    if given["window"] not in names:
-        raise unknown_name("bundled window", given["window"], names)
-    window = demo_window(given["window"])
-    info = waveform_info(*read_envelope(window.path, COLUMNS))
-    said = f"{window.window_id}: {info.sentence}."
-    return Drawing(waveform_figure(info, theme), said, strip=True), Sentence(window.reference)
+def recording(source: Source, theme: Theme, given: Settings) -> tuple[Block, ...]:
+    """A recording as it looks, with what is said in a bundled one."""
+    path, name, words = named_recording(source.folders, given.get("window"), given.get("audio"))
+    heard_s = (float(given.get("from_s") or 0.0), given.get("to_s"))
+    info = waveform_info(*read_envelope(path, COLUMNS), heard_s)
+    drawing = Drawing(waveform_figure(info, theme), f"{name}: {info.sentence}.", strip=True)
+    return (drawing, Sentence(words)) if words else (drawing,)

@@ -72,6 +72,7 @@ def contents(source: Source, notebook: Notebook) -> Contents:
         "corpus": [],
         "group": [],
         "history": [],
+        "audio": [],
     }
     for cell in notebook.cells:
         if cell.kind == "figure":
@@ -106,6 +107,8 @@ def contents(source: Source, notebook: Notebook) -> Contents:
         else:
             wanted["profile"] += ids
             earlier |= {file.file: file for file in files}
+    if wanted["audio"]:
+        notes.append(f"Recordings of people are not taken along: {', '.join(dict.fromkeys(wanted['audio']))}.")
     own = [name for name in dict.fromkeys(wanted["profile"]) if name not in catalogue.profile_ids()]
     sets = [name for name in dict.fromkeys(wanted["corpus"]) if name not in corpus_ids()]
     return Contents(tuple(rows.values()), tuple(own), tuple(earlier.values()), tuple(sets), tuple(notes))
@@ -117,8 +120,8 @@ def _collect(body: Mapping[str, Any], notebook: Notebook, wanted: dict[str, list
     for key, value in body.get("settings", {}).items():
         # What a setting names, its kind says: a second run or profile has another name.
         kind = view.settings[key].kind if view is not None and key in view.settings else key
-        kind = "group" if key == "group" else kind
-        if kind in ("run", "runs", "profile", "corpus", "group"):
+        kind = key if key in ("group", "audio") else kind
+        if kind in ("run", "runs", "profile", "corpus", "group", "audio"):
             value = filled(value, known)  # noqa: PLW2901 - the same with its parameters filled in
             many = value if isinstance(value, list) else str(value).split() if kind == "runs" else [str(value)]
             wanted["runs" if kind == "run" else kind] += [str(item) for item in many]

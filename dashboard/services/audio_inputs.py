@@ -7,7 +7,7 @@ from pathlib import Path
 
 from as2d_core.audio import MAX_FILE_BYTES, MAX_SECONDS, audio_trouble, opened_audio, read_audio
 from as2d_core.envelope import Envelope, envelope
-from as2d_core.errors import AudioError
+from as2d_core.errors import AudioError, UnknownNameError, unknown_name
 from as2d_core.models.demo_catalog import demo_window, demo_windows
 from as2d_core.models.window_index import RecordedWindow
 from as2d_core.reading import read_json
@@ -94,6 +94,30 @@ def kept_audio(folders: Folders) -> list[KeptAudio]:
         if (folders.uploads / kept.file_name).is_file():
             found.append(kept)
     return sorted(found, key=lambda kept: (kept.name, kept.sha256))
+
+
+def recording_settings(folders: Folders, path: Path) -> dict[str, str] | None:
+    """How a notebook names a recording: ``window`` a bundled one, ``audio`` one of the user's; ``None``: not at all."""
+    if path.parent == folders.uploads:
+        return {"audio": path.name}
+    return next(({"window": window.window_id} for window in demo_windows() if window.path == path), None)
+
+
+def named_recording(folders: Folders, window: str | None = None, audio: str | None = None) -> tuple[Path, str, str]:
+    """File, name, and what is said in a bundled recording, by its ``recording_settings``.
+
+    Raises:
+        UnknownNameError: it is not here. Recordings of people do not travel with bundles.
+    """
+    if audio is not None:
+        for kept in kept_audio(folders):
+            if kept.file_name == audio:
+                return folders.uploads / audio, kept.name, ""
+        raise UnknownNameError(f"The recording {audio[:60]!r} is not on this computer; take it in on the Request page.")
+    windows = {item.window_id: item for item in demo_windows()}
+    if window not in windows:
+        raise unknown_name("bundled window", window or "", list(windows))
+    return windows[window].path, windows[window].window_id, windows[window].reference
 
 
 def read_envelope(path: Path, columns: int) -> tuple[Envelope, int, int]:

@@ -5,7 +5,7 @@ start (the end of both prefills); what lies before it is negative.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -38,7 +38,25 @@ class Figures:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class TimelineInfo:
+class Lanes:
+    """What a run's events show: who worked when, and on what."""
+
+    rounds: RoundColumns
+    target_before: SpanColumns
+    """The target's work before decode start: load, encode, prefill."""
+    target_orphans: SpanColumns
+    """The target's work whose round is not in the record (a stream that broke off)."""
+    drafting: SpanColumns
+    """The drafter's work, what lies before decode start included."""
+    drafting_derived: bool
+    """Whether ``drafting`` was concluded from publication times, for want of spans."""
+    publications: PublicationColumns
+    work: Work | None
+    """When drafter and target worked; ``None`` where decoding never began."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class TimelineInfo(Lanes):
     """A whole run, ready to be drawn. ``empty`` is the reason when there is nothing to draw."""
 
     run_id: str
@@ -55,16 +73,6 @@ class TimelineInfo:
     tokens: int
     end_ms: float
     eos_ms: float | None
-    rounds: RoundColumns
-    target_before: SpanColumns
-    """The target's work before decode start: load, encode, prefill."""
-    target_orphans: SpanColumns
-    """The target's work whose round is not in the record (a stream that broke off)."""
-    drafting: SpanColumns
-    """The drafter's work, what lies before decode start included."""
-    drafting_derived: bool
-    """Whether ``drafting`` was concluded from publication times, for want of spans."""
-    publications: PublicationColumns
     cap: int | None
     """Most candidates in one verification: budget b, K - 1 or SpecASR's cap."""
     cap_label: str
@@ -72,8 +80,6 @@ class TimelineInfo:
     pieces: Mapping[int, bytes]
     notes: tuple[str, ...]
     """Sentences (plain text) about what is missing or unusual."""
-    work: Work | None
-    """When drafter and target worked; ``None`` where decoding never began."""
     empty: str | None = None
     virtual: bool = False
     """Whether it ran on a virtual phone."""
@@ -136,19 +142,6 @@ def timeline_of(record: RunRecord, columns: RunColumns, figures: Figures) -> Tim
     return assembled(record, figures, bounds, lanes, len(rounds))
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Lanes:
-    """What ``TimelineInfo`` holds of events, under the same names."""
-
-    rounds: RoundColumns
-    target_before: SpanColumns
-    target_orphans: SpanColumns
-    drafting: SpanColumns
-    drafting_derived: bool
-    publications: PublicationColumns
-    work: Work | None
-
-
 def assembled(
     record: RunRecord, figures: Figures, bounds: tuple[int, int] | None, lanes: Lanes, round_count: int
 ) -> TimelineInfo:
@@ -164,7 +157,9 @@ def assembled(
     cap = {"as2d": request.budget, "sd": None if request.width is None else request.width - 1}.get(
         request.method, request.draft_cap if request.method == "specasr" else None
     )
+    held = {item.name: getattr(lanes, item.name) for item in fields(Lanes)}
     return TimelineInfo(
+        **held | ({} if request.method in METHODS else {"work": None}),
         run_id=record.run_id,
         method=request.method,
         method_label=method_of(request),
@@ -179,18 +174,11 @@ def assembled(
         tokens=figures.tokens,
         end_ms=(bounds[1] - bounds[0]) / 1e6 if bounds is not None else 0.0,
         eos_ms=(eos.time_ns - origin) / 1e6 if eos is not None and bounds is not None else None,
-        rounds=lanes.rounds,
-        target_before=lanes.target_before,
-        target_orphans=lanes.target_orphans,
-        drafting=lanes.drafting,
-        drafting_derived=lanes.drafting_derived,
-        publications=lanes.publications,
         cap=cap,
         cap_label="" if cap is None else f"{_SERIAL_CAPS.get(request.method, 'b')} = {cap}",
         telemetry=telemetry.series(record.telemetry, origin),
         pieces=record.pieces,
         notes=_notes(record, round_count, lanes.drafting_derived, figures.elapsed_ms),
-        work=lanes.work if request.method in METHODS else None,
         empty=None if bounds is not None else _never_began(record),
         virtual=bool(record.header.device.get("virtual")),
         round_count=round_count,

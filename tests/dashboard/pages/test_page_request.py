@@ -5,9 +5,15 @@ import pytest
 import soundfile
 
 from as2d_core.models.demo_catalog import demo_window
+from dashboard.notebook.cells import Notebook
+from dashboard.notebook.figures import build
+from dashboard.notebook.source import Source
+from dashboard.reports.bundle import contents
+from dashboard.services import notebooks
 from dashboard.services.audio_inputs import keep_audio
 from dashboard.services.requests import RunForm
 from dashboard.services.running import start_run
+from dashboard.views.theme import LIGHT
 
 
 def wait(workspace, app):
@@ -41,6 +47,16 @@ def test_of_a_long_recording_the_part_that_is_heard_is_framed(workspace, open_pa
     frame = app.charts["recording"]["layout"]["shapes"][-1]
     assert (frame["x0"], frame["x1"]) == (4.0, 34.0)
     assert "Heard: 4.0 to 34.0 s" in str([text.value for text in app.test.markdown])
+    app.press("Send to notebook")
+    (sent,) = notebooks.list_notebooks(workspace.store)
+    cell = notebooks.open_notebook(workspace.store, sent.notebook_id).cells[-1]
+    assert dict(cell.body["settings"]) == {"audio": kept.file_name, "from_s": 4.0, "to_s": 34.0}
+    (drawing,) = build(Source(workspace.store), LIGHT, "recording", cell.body["settings"])
+    assert "talk.wav: 40.0 s" in drawing.note
+    assert (
+        "Recordings of people are not taken along"
+        in contents(Source(workspace.store), Notebook("n", "N", (cell,))).notes[0]
+    )
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ import soundfile
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from as2d_core.errors import AudioError
+from as2d_core.errors import AudioError, UnknownNameError
 from as2d_core.models.demo_catalog import demo_window
 from dashboard.services import audio_inputs
-from dashboard.services.audio_inputs import keep_audio, kept_audio, list_windows
+from dashboard.services.audio_inputs import keep_audio, kept_audio, list_windows, named_recording, recording_settings
 from dashboard.services.folders import user_folders
 
 CLEAN = demo_window("clean_00").path
@@ -42,6 +42,17 @@ def test_the_same_content_is_kept_once_under_any_name(folders):
     keep_audio(folders, CLEAN)
     again = keep_audio(folders, CLEAN.read_bytes(), "other.wav")
     assert [k.file_name for k in kept_audio(folders)] == [again.file_name]
+
+
+def test_a_recording_is_named_for_notebooks_and_found_again(folders, tmp_path):
+    kept = keep_audio(folders, CLEAN.read_bytes(), "meeting.flac")
+    own = folders.uploads / kept.file_name
+    assert named_recording(folders, **recording_settings(folders, own)) == (own, "meeting.flac", "")
+    assert named_recording(folders, **recording_settings(folders, CLEAN))[:2] == (CLEAN, "clean_00")
+    assert recording_settings(folders, tmp_path / "elsewhere.wav") is None
+    own.unlink()
+    with pytest.raises(UnknownNameError, match="is not on this computer"):
+        named_recording(folders, audio=kept.file_name)
 
 
 def test_a_kept_file_that_is_chosen_again_keeps_its_name(folders):
