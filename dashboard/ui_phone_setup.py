@@ -5,7 +5,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from dashboard import ui
+from dashboard import ui, ui_state
 from dashboard.services.native_builds import runners_for_phones
 from dashboard.services.set_up_times import SetUpEstimate, expected_set_up
 from dashboard.services.set_ups import SetUpNow, WantedRunner
@@ -75,20 +75,19 @@ def _going_on(workspace: Workspace, phone_id: str) -> None:
 
 def _choose(workspace: Workspace, listed: KnownPhone, readiness: Readiness, *, first: bool) -> None:
     options = _runners(workspace.folders, readiness)
-    key = f"runner-{listed.id}"
-    name = st.session_state.get(key)
-    name = name if name in options else next(iter(options))
-    expected = _expected(workspace, listed, readiness, options[name])
-    seconds = expected.seconds if name != _FILE.id else None
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        name = st.selectbox(
+        name = ui_state.one_of(
+            st.selectbox,
+            f"runner-{listed.id}",
             "Runner",
             list(options),
+            next(iter(options)),
             format_func=lambda name: options[name].label,
-            key=key,
             help="A native runner needs no Python on the phone, and can use its GPU when it was built with OpenCL.",
             width=360,
         )
+        expected = _expected(workspace, listed, readiness, options[name])
+        seconds = expected.seconds if name != _FILE.id else None
         pressed = ui.pressed(
             "Set up" if seconds is None else f"Set up ({wait_text(seconds)})",
             f"set-up-{listed.id}",
