@@ -63,7 +63,8 @@ class _SetUp:
     def say(self, sentence: str) -> None:
         share = sentence.share if isinstance(sentence, Transferred) else None
         with self.lock:
-            self.now = replace(self.now, sentence=str(sentence), share=share)
+            if self.now.state == "running":  # one that is being cancelled says so until it has ended
+                self.now = replace(self.now, sentence=str(sentence), share=share)
 
     def stop(self) -> None:
         with self.lock:
@@ -123,7 +124,11 @@ class SetUps:
         thread = threading.Thread(
             target=self._work, args=(work, phone, runner), name=f"as2d-set-up-{now.number}", daemon=True
         )
-        thread.start()
+        try:
+            thread.start()
+        except RuntimeError as error:  # the system gives no more threads
+            self._jobs.release(phone.id)
+            work.end("failed", f"Setting {phone.name} up could not begin ({error}); close something and try again.")
 
     def of(self, phone_id: str) -> SetUpNow | None:
         """The set-up of a phone that runs, or the last one; ``None``: there was none, or it was dismissed."""

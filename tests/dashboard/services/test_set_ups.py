@@ -188,3 +188,38 @@ def test_the_end_of_a_workspace_cancels_its_set_ups(workspace, work):
     assert workspace.set_ups.of(ONE.id).state == "cancelled"
     with pytest.raises(JobsClosedError):
         workspace.set_ups.start(TWO, WantedRunner())
+
+
+def test_one_that_is_being_cancelled_says_so_whatever_its_work_still_tells(known, monkeypatch):
+    told, finish = threading.Event(), threading.Event()
+
+    def stubborn(_folders, _phone, *, say, cancel):
+        assert cancel.wait(DEADLINE_S)
+        say("Sending one more file")
+        told.set()
+        assert finish.wait(DEADLINE_S)
+        raise TransferStoppedError("Setting up the phone was stopped.")
+
+    monkeypatch.setattr(set_ups, "set_phone_up", stubborn)
+    known.start(ONE, WantedRunner())
+    known.cancel(ONE.id)
+    assert told.wait(DEADLINE_S)
+    now = known.of(ONE.id)
+    finish.set()
+    assert (now.state, now.sentence) == ("cancelling", "Cancelling; what has arrived is kept.")
+    assert ended(known, ONE).state == "cancelled"
+
+
+def test_without_a_thread_to_do_it_a_set_up_ends_at_once_and_the_phone_is_free(known, work, monkeypatch):
+    def refused(_self):
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", refused)
+        known.start(ONE, WantedRunner())
+    now = known.of(ONE.id)
+    assert now.state == "failed"
+    assert "could not begin (can't start new thread)" in now.sentence
+    work.finish.set()
+    known.start(ONE, WantedRunner())
+    assert ended(known, ONE).state == "done"
