@@ -7,7 +7,7 @@ from as2d_core.runner.device import device_facts
 from dashboard.cli_output import Answer, command
 from dashboard.services.folders import user_folders
 from dashboard.services.phone_looks import PhoneLook, connected_phones, look_at, runner_sentence
-from dashboard.views.device_cards import computer_rows, phone_rows
+from dashboard.views.device_cards import computer_rows, phone_gauges, phone_rows
 from device_bridge.adb import KnownPhone
 from device_bridge.local import THIS_COMPUTER
 
@@ -41,6 +41,7 @@ def devices(options: argparse.Namespace) -> Answer:  # noqa: ARG001
     blocks = [_block("This computer", [(row.name, row.value) for row in computer_rows(computer)], "")]
     for phone, look in looks:
         rows = [] if look.facts is None else [(row.name, row.value) for row in phone_rows(look.facts)]
+        rows += [] if look.facts is None else [(now.name, now.value) for now in phone_gauges(look.facts)]
         title = f"{_name(phone, look)} ({phone.id}{', virtual' if look.virtual else ''})"
         runners = [f"{runner_sentence(session)} End it: as2d phone cancel {session.id}" for session in look.runners]
         blocks.append(_block(title, rows, "\n  ".join([look.problem or look.readiness.sentence, *runners])))

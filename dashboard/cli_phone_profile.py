@@ -3,8 +3,8 @@
 import argparse
 from typing import Any
 
-from as2d_core.gates import Gates
 from dashboard.cli_calibrate import measure
+from dashboard.cli_conditions import add_limits, limits
 from dashboard.cli_output import Answer, command
 from dashboard.services.calibration import PHONE_WINDOWS, CalibrationForm, phone_profile_id
 from dashboard.services.phones import meant_phone
@@ -27,10 +27,7 @@ def register(actions: Any) -> None:
     parser.add_argument("--target", metavar="DIR", help="target model: a folder, or an id of `as2d models list`")
     parser.add_argument("--drafter", metavar="DIR", help="drafter model")
     parser.add_argument("--fresh", action="store_true", help="measure everything again after an interruption")
-    parser.add_argument("--rest", metavar="S", type=float, default=15.0, help="rest before an episode (default: 15 s)")
-    parser.add_argument("--ceiling-mhz", metavar="MHZ", type=float, help="least frequency ceiling that is waited for")
-    parser.add_argument("--ceiling-core", metavar="N", type=int, help="core of --ceiling-mhz (default: the fastest)")
-    parser.add_argument("--max-battery", metavar="C", type=float, default=40.0, help="warmest battery (default: 40 °C)")
+    add_limits(parser)
     parser.add_argument("--top-profile", action="store_true", help="ask the phone for its highest task profile")
     parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
     parser.set_defaults(command=phone_profile)
@@ -39,12 +36,6 @@ def register(actions: Any) -> None:
 def phone_profile(options: argparse.Namespace) -> Answer:
     """Measure, wait, and show the profile."""
     phone = meant_phone(options.phone)
-    gates = Gates(
-        rest_s=options.rest,
-        ceiling_mhz=options.ceiling_mhz,
-        ceiling_core=options.ceiling_core,
-        max_battery_c=options.max_battery,
-    )
     form = CalibrationForm(
         options.profile or phone_profile_id(phone.id),
         phone.id,
@@ -52,7 +43,7 @@ def phone_profile(options: argparse.Namespace) -> Answer:
         PHONE_WINDOWS,
         target=options.target,
         drafter=options.drafter,
-        gates=gates,
+        gates=limits(options),
         top_profile=options.top_profile,
         resume=not options.fresh,
     )

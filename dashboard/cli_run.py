@@ -9,11 +9,13 @@ from as2d_core.alignment import DEFAULT_SEARCH_WINDOW
 from as2d_core.errors import RequestError
 from as2d_core.replay.grid import DEFAULT_THRESHOLD
 from as2d_core.request import METHODS
+from as2d_core.runner.android import parse_cores
+from dashboard.cli_conditions import add_gates, gates
 from dashboard.cli_figures import figures
 from dashboard.cli_output import Answer, Progress, command, number
 from dashboard.cli_work import opened, wait
 from dashboard.services.deploying import deployed_form
-from dashboard.services.requests import RunForm
+from dashboard.services.requests import BACKENDS, CPU, RunForm
 from dashboard.services.running import start_run
 from dashboard.services.runs import RunRow, get_run
 from dashboard.services.workspace import Workspace
@@ -75,8 +77,13 @@ def add_arguments(parser: argparse.ArgumentParser, *, repeated: bool = True) -> 
     parser.add_argument("--task", metavar="NAME", help="name of the task, kept with the run")
     parser.add_argument("--max-tokens", metavar="N", type=int, default=320, help="output cap (default: 320)")
     parser.add_argument("--plain-step", action="store_true", help="target-only: plain one-row steps, as a control")
-    parser.add_argument("--target-threads", metavar="N", type=int, default=1)
-    parser.add_argument("--drafter-threads", metavar="N", type=int, default=1)
+    for role in ("target", "drafter"):
+        parser.add_argument(f"--{role}-threads", metavar="N", type=int, default=1)
+        parser.add_argument(f"--{role}-cores", metavar="LIST", help="such as 4-7 or 0,2 (default: left to the runner)")
+        parser.add_argument(
+            f"--{role}-backend", choices=BACKENDS, default=CPU, help="opencl needs a native runner that has it"
+        )
+    add_gates(parser)
     parser.add_argument("--top-profile", action="store_true", help="ask a phone for its highest task profile")
     parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
     if repeated:
@@ -147,8 +154,21 @@ def _form(options: argparse.Namespace) -> RunForm:
         drafter_pace_ms=options.drafter_pace,
         target_threads=options.target_threads,
         drafter_threads=options.drafter_threads,
+        target_cores=_cores(options, "target"),
+        drafter_cores=_cores(options, "drafter"),
+        target_backend=options.target_backend,
+        drafter_backend=options.drafter_backend,
+        gates=gates(options),
         top_profile=options.top_profile,
     )
+
+
+def _cores(options: argparse.Namespace, role: str) -> tuple[int, ...]:
+    given: str | None = getattr(options, f"{role}_cores")
+    cores = () if given is None else parse_cores(given)
+    if cores is None:
+        raise RequestError(f"--{role}-cores {given!r} is no list of cores; write it like 4-7 or 0,2.")
+    return cores
 
 
 def _answer(workspace: Workspace, job: Job, repetitions: int) -> Answer:

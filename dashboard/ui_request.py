@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,24 +10,33 @@ import streamlit as st
 
 from as2d_core.audio import MAX_SECONDS
 from as2d_core.errors import As2dError
+from as2d_core.gates import Gates
 from as2d_core.models.window_index import RecordedWindow
 from as2d_core.request import METHODS
 from dashboard import ui, ui_audio, ui_phones, ui_state
 from dashboard.services.audio_inputs import KeptAudio, demo_windows, keep_audio, kept_audio
 from dashboard.services.devices import list_devices
 from dashboard.services.models import add_model, list_models
-from dashboard.services.requests import DEFAULT_BUDGET, DEFAULT_DRAFT_CAP, DEFAULT_WIDTH, RunForm
+from dashboard.services.phone_looks import phone_cores, seen_phones
+from dashboard.services.requests import BACKENDS, CPU, DEFAULT_BUDGET, DEFAULT_DRAFT_CAP, DEFAULT_WIDTH, RunForm
 from dashboard.services.running import comparison_set
 from dashboard.services.workspace import Workspace
 from dashboard.views import numbers
 from dashboard.views.models import model_sentence
 from dashboard.views.run_labels import window_group, window_label
 from dashboard.views.theme import METHOD_NAMES
+from device_bridge.adb import KnownPhone
+from device_bridge.errors import DeviceError
 from device_bridge.local import THIS_COMPUTER
 
 SOURCES = {"bundled": "Bundled", "file": "My files", "microphone": "Microphone"}
 FIRST_WINDOW = "long_00"
 TOP_PROFILE = "Ask the phone for its highest task profile"
+GATED = "Wait for the conditions of a measured episode before each run"
+GATED_HELP = (
+    "15 s of rest, then two checks 5 s apart: all cores on-line, the battery at most 40 °C, the thermal status at most "
+    "light. After 10 minutes of waiting the run fails with what was missing."
+)
 LEVELS = ("high", "normal", "low")
 MOST = 63
 """Largest budget, cap or number of drafted tokens that a runner takes."""
@@ -175,7 +185,12 @@ def more(workspace: Workspace, form: RunForm) -> tuple[RunForm, int]:
             target = ui_state.number(st.number_input, "tthreads", "Target threads", 1, 1, 64)
             drafter = ui_state.number(st.number_input, "dthreads", "Drafter threads", 1, 1, 64)
             target_cores, drafter_cores = _cores(workspace)
-            top = ui_state.flag("top", TOP_PROFILE) if _on_phone() else False
+            target_backend = drafter_backend = CPU
+            top = gated = False
+            if _on_phone():
+                target_backend, drafter_backend = _backends()
+                top = ui_state.flag("top", TOP_PROFILE)
+                gated = ui_state.flag("gates", GATED, help=GATED_HELP)
             precision = ui_state.one_of(st.selectbox, "precision", "Precision", LEVELS, "high")
             pace = ui_state.number(
                 st.number_input,
@@ -196,6 +211,9 @@ def more(workspace: Workspace, form: RunForm) -> tuple[RunForm, int]:
         drafter_threads=drafter,
         target_cores=target_cores,
         drafter_cores=drafter_cores,
+        target_backend=target_backend,
+        drafter_backend=drafter_backend,
+        gates=Gates() if gated else None,
         top_profile=top,
         precision=precision,
         drafter_pace_ms=pace or None,
@@ -205,11 +223,37 @@ def more(workspace: Workspace, form: RunForm) -> tuple[RunForm, int]:
 
 def _cores(workspace: Workspace) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Cores that each model is held to; none chosen leaves it to the runner."""
-    count = list_devices(workspace)[0].facts.get("logical_cores")
-    known = [str(core) for core in range(count if isinstance(count, int) else 0)]
+    cores: tuple[int, ...] = ()
+    if _on_phone():
+        for phone in seen_phones(workspace).phones:
+            if phone.id == ui_state.get("device"):
+                with suppress(DeviceError):  # its card says what is wrong with it
+                    cores = _phone_cores(str(phone.connections), phone)
+    else:
+        count = list_devices(workspace)[0].facts.get("logical_cores")
+        cores = tuple(range(count if isinstance(count, int) else 0))
+    known = [str(core) for core in cores]
     target = ui_state.several("tcores", "Target cores", known, placeholder="left to the runner")
     drafter = ui_state.several("dcores", "Drafter cores", known, placeholder="left to the runner")
     return tuple(map(int, target)), tuple(map(int, drafter))
+
+
+@st.cache_data(ttl=600.0, max_entries=32, show_spinner=False)
+def _phone_cores(connections: str, _phone: KnownPhone) -> tuple[int, ...]:  # noqa: ARG001
+    return phone_cores(_phone)
+
+
+def _backends() -> tuple[str, str]:
+    """Where each model runs on a phone."""
+    names = {CPU: "the CPU", "opencl": "the GPU, by OpenCL"}
+    target, drafter = (
+        ui_state.one_of(
+            st.selectbox, f"{role}-on", f"{role.capitalize()} runs on", BACKENDS, CPU, format_func=names.__getitem__,
+            help="OpenCL needs a native runner that was built with it; another one refuses the request.",
+        )
+        for role in ("target", "drafter")
+    )  # fmt: skip
+    return target, drafter
 
 
 def comparison(form: RunForm) -> list[RunForm]:

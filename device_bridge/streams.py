@@ -4,7 +4,8 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from copy import copy
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import BinaryIO, Literal
 
@@ -64,21 +65,8 @@ class LiveRun:
             record = self._builder.record
             if record is None:
                 return None
-            return replace(
-                record,
-                rounds=list(record.rounds),
-                spans=list(record.spans),
-                publications=list(record.publications),
-                marks=dict(record.marks),
-                pieces=dict(record.pieces),
-                telemetry=list(record.telemetry),
-                engines=dict(record.engines),
-                self_tests=list(record.self_tests),
-                samples=list(record.samples),
-                trajectories=list(record.trajectories),
-                unknown=dict(record.unknown),
-                problems=list(record.problems),
-            )
+            held = {part.name: getattr(record, part.name) for part in fields(record)}
+            return replace(record, **{n: copy(value) for n, value in held.items() if isinstance(value, list | dict)})
 
     def stage(self) -> str:
         """What is happening now, as a clause."""
@@ -165,6 +153,8 @@ def _stage(state: RunState, request: Request, record: RunRecord | None) -> str:
         return "waiting for the runner"
     if "eos" in record.marks:
         return "finishing" if request.method == "target-only" else "waiting for the drafter to stand still"
+    if record.conditions and not record.conditions[-1].passed:
+        return f"waiting, because {'; '.join(record.conditions[-1].missing)}"
     if record.samples:
         return f"measuring, {len(record.samples)} samples"
     if "decode_start" in record.marks:
@@ -172,7 +162,7 @@ def _stage(state: RunState, request: Request, record: RunRecord | None) -> str:
             return "working"
         return f"decoding, {len(record.tokens)} tokens"
     if record.engines:
-        return "preparing the audio"
+        return "preparing the audio" if request.gates is None else "preparing the audio, then resting"
     if request.target.exact_widths is None:
         return "loading the models, and at their first use testing which widths are exact"
     return "loading the models"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from as2d_core.errors import As2dError
 from as2d_core.records import Telemetry
+from as2d_core.runner.android import parse_cores
 from as2d_core.runner.sensors import Sensors
 from dashboard.services.phone_watch import IDENTITIES
 from dashboard.services.phones import greet, phone_of, phone_readiness
@@ -15,7 +16,7 @@ from dashboard.services.workspace import Workspace
 from datastore.locations import Folders
 from device_bridge.adb import AdbPhone, AdbServer, KnownPhone, configured_servers, list_phones
 from device_bridge.errors import DeviceError
-from device_bridge.facts import PhoneFacts, read_conditions, read_facts
+from device_bridge.facts import COMMANDS, PhoneFacts, read_conditions, read_facts
 from device_bridge.sessions import FoundSession, end_session, find_sessions
 from device_bridge.setup.checks import Readiness
 from device_bridge.setup.readiness import from_error
@@ -121,6 +122,15 @@ def phone_conditions(phone: KnownPhone) -> PhoneFacts:
     """
     adb = phone_of(phone)
     return read_conditions(lambda text: _ask(adb, text))
+
+
+def phone_cores(phone: KnownPhone) -> tuple[int, ...]:
+    """Numbers of the cores that a phone has; empty where it does not say.
+
+    Raises:
+        DeviceError: it does not answer.
+    """
+    return parse_cores(_ask(phone_of(phone), COMMANDS["possible"])) or ()
 
 
 def computer_reading(sensors: Sensors | None = None) -> Telemetry:

@@ -7,6 +7,7 @@ from as2d_core.alignment import DEFAULT_SEARCH_WINDOW
 from as2d_core.audio import read_audio
 from as2d_core.engines.padded import WidthPolicy, widest_asked
 from as2d_core.errors import AudioError, RequestError, unknown_name
+from as2d_core.gates import Gates
 from as2d_core.models.folder import ModelInfo, check_pair
 from as2d_core.request import METHODS, AudioRef, ModelRef, Placement, Request
 from as2d_core.runner.check import check_numbers
@@ -25,6 +26,9 @@ DEFAULT_BUDGET = 7
 DEFAULT_WIDTH = 8
 DEFAULT_DRAFT_CAP = 7
 DEFAULT_INSTRUCTION = "transcribe the speech."
+CPU = "cpu"
+BACKENDS = (CPU, "opencl")
+"""Where a model can run; a runner that has not the one that is asked for refuses the request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,10 @@ class RunForm:
     drafter_threads: int = 1
     target_cores: tuple[int, ...] = ()
     drafter_cores: tuple[int, ...] = ()
+    target_backend: str = CPU
+    drafter_backend: str = CPU
+    gates: Gates | None = None
+    """What each run waits for before it begins."""
     top_profile: bool = False
     """Ask the phone for its highest task profile."""
     precision: str = "high"
@@ -81,10 +89,6 @@ def build_request(workspace: Workspace, form: RunForm) -> Request:
         drafter = usable_model(folders, form.drafter or settings.drafter)
         check_pair(target, drafter)
     audio, task, instruction = heard_audio(workspace, form)
-    profile = HIGHEST if form.top_profile else None
-    placement = Placement(
-        form.target_cores, form.drafter_cores, form.target_threads, form.drafter_threads, task_profile=profile
-    )
     request = Request(
         run_id=new_id(),
         method=form.method,
@@ -103,12 +107,27 @@ def build_request(workspace: Workspace, form: RunForm) -> Request:
         max_tokens=form.max_tokens,
         plain_step=form.plain_step and form.method == "target-only",
         drafter_pace_ms=form.drafter_pace_ms if drafter is not None else None,
-        placement=placement,
+        placement=_placement(form, drafts=drafter is not None),
         precision=form.precision,
         memory=form.memory,
+        gates=form.gates,
     )
     check_numbers(request)  # before target-only runs for a request that would be refused
     return request
+
+
+def check_backends(request: Request) -> None:
+    """Refuse at once what the runner of this computer would refuse when it has started.
+
+    Raises:
+        RequestError: the request asks for another backend than the CPU.
+    """
+    for asked in (request.placement.backend, request.placement.drafter_backend):
+        if asked not in (None, CPU):
+            raise RequestError(
+                f"The runner of this computer has the backend cpu only, not {asked}; choose cpu, or a phone with a "
+                "native runner that has it."
+            )
 
 
 def check_widths(request: Request) -> None:
@@ -130,9 +149,24 @@ def reference_form(form: RunForm) -> RunForm:
 
 def exact_widths(workspace: Workspace, target: ModelInfo, form: RunForm) -> tuple[int, ...] | None:
     """Widths known to be exact for this model, processor and setting; ``None`` = the runner tests them first."""
+    if form.target_backend != CPU:
+        return None  # what is known was found on the CPU
     settings = settings_text(form.target_threads, form.precision, form.memory)
     test = get_self_test(workspace.store, SelfTestKey(target.sha256, cpu_name(), settings, mnn_version()))
     return None if test is None else test.exact_widths
+
+
+def _placement(form: RunForm, *, drafts: bool) -> Placement:
+    other = form.drafter_backend if drafts and form.drafter_backend != form.target_backend else None
+    return Placement(
+        form.target_cores,
+        form.drafter_cores,
+        form.target_threads,
+        form.drafter_threads,
+        form.target_backend,
+        HIGHEST if form.top_profile else None,
+        other,
+    )
 
 
 def _parameter(form: RunForm, method: str, value: int | None, default: int) -> int | None:

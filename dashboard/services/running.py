@@ -6,7 +6,7 @@ from dataclasses import replace
 from as2d_core.errors import RequestError
 from as2d_core.request import METHODS, Request
 from dashboard.services.devices import find_device
-from dashboard.services.requests import RunForm, build_request, check_widths, reference_form
+from dashboard.services.requests import RunForm, build_request, check_backends, check_widths, reference_form
 from dashboard.services.workspace import Workspace
 from device_bridge.jobs import Job
 from device_bridge.local import THIS_COMPUTER
@@ -63,6 +63,7 @@ def start_comparison(
 def _runnable(workspace: Workspace, form: RunForm, device_id: str) -> Request:
     request = build_request(workspace, form)
     if device_id == THIS_COMPUTER:  # which widths are exact is a property of the processor
+        check_backends(request)
         check_widths(request)
     return request
 

@@ -17,7 +17,7 @@ from as2d_core.protocol import request_from_json, request_to_json
 from as2d_core.reading import read_json
 from as2d_core.request import AudioRef, Request
 from dashboard.services.audio_inputs import demo_window, keep_audio
-from dashboard.services.requests import RunForm, build_request, check_widths, heard_audio
+from dashboard.services.requests import RunForm, build_request, check_backends, check_widths, heard_audio
 from dashboard.services.workspace import Workspace
 from datastore.files import write_durably
 from datastore.locations import Folders
@@ -193,6 +193,7 @@ def plan_sweep(workspace: Workspace, form: SweepForm, device_id: str = THIS_COMP
     total = request_count(form, duration_s)
     first = {name: _request(workspace, form, name) for name in form.methods}
     for request in first.values() if device_id == THIS_COMPUTER else ():
+        check_backends(request)
         check_widths(request)
     turns = total // len(form.methods)
     spans = None if form.kind == SUSTAINED else views(form, duration_s)

@@ -9,11 +9,14 @@ import pytest
 from patience import PATIENCE_S, wait_for
 
 from as2d_core.errors import RequestError
-from as2d_core.protocol import read_run
+from as2d_core.gates import Gates
+from as2d_core.protocol import Writer, read_run
+from as2d_core.records import SCHEMA_VERSION, Conditions, RunHeader
 from device_bridge.devices import Limits
 from device_bridge.errors import DeviceBusyError, JobsClosedError, UnknownDeviceError, UnknownJobError
 from device_bridge.ledger import Ledger, LeftJob
 from device_bridge.local import LocalDevice
+from device_bridge.streams import LiveRun
 
 IMPATIENT = Limits(cancel_s=0.5, terminate_s=0.5)
 """For runners that do not follow."""
@@ -345,6 +348,20 @@ def test_jobs_are_found_again_by_their_id(manager, ask):
     assert manager.active("here") is None
     with pytest.raises(UnknownJobError):
         manager.job("nothing")
+
+
+def test_a_run_that_waits_for_conditions_says_for_which(ask, tmp_path):
+    request = ask("ok", gates=Gates())
+    run = LiveRun(request, tmp_path)
+    writer = Writer(lambda line: run.take(line.encode()))
+    writer.add(RunHeader(SCHEMA_VERSION, request.run_id, request, {}, {}, "", ""))
+    writer.add(Conditions(1, passed=False, missing=("core 5 is off-line", "the battery has 41.0 °C, more than 40")))
+    assert run.stage() == "waiting, because core 5 is off-line; the battery has 41.0 °C, more than 40"
+    early = run.record()
+    writer.add(Conditions(2, passed=True))
+    assert "waiting, because" not in run.stage()
+    assert len(early.conditions) == 1
+    run.close()
 
 
 def test_the_stage_is_a_sentence_at_every_time(manager, ask, tmp_path):

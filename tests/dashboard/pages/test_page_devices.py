@@ -116,11 +116,15 @@ def test_a_profile_is_measured_at_a_click_and_can_be_cancelled(open_page, worksp
     assert calibration.profile is not None or calibration.problem in app.text
 
 
-def test_the_request_page_runs_on_the_phone_that_its_link_names(open_page, shared_phone, own_server):
+def test_the_request_page_offers_the_phone_that_its_link_names_and_its_cores(open_page, shared_phone, own_server):
     app = open_page("request", device=shared_phone.own_serial, source="phone", **{"on-phone": "/sdcard/a.wav"})
     assert app.widget("text_input", "Its path on the phone").value == "/sdcard/a.wav"
     (choice,) = [box for box in app.test.selectbox if box.label == "Device"]
     assert choice.value == shared_phone.own_serial
+    cores = [box.options for box in app.test.multiselect if box.label in ("Target cores", "Drafter cores")]
+    assert cores == [[str(core) for core in range(8)]] * 2  # the phone's, not this computer's
+    assert {"Target runs on", "Drafter runs on"} <= {box.label for box in app.test.selectbox}
+    assert "Wait for the conditions of a measured episode before each run" in [box.label for box in app.test.toggle]
 
 
 def test_a_phone_is_set_up_with_the_native_runner_that_was_built_here_or_with_one_in_a_file(

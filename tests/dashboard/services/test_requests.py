@@ -6,12 +6,15 @@ import pytest
 import soundfile
 
 from as2d_core.errors import AudioError, RequestError, UnknownNameError
+from as2d_core.gates import Gates
 from as2d_core.models.demo_catalog import TARGET, demo_window
 from as2d_core.models.folder import describe_model
 from as2d_core.operation_records import SelfTest
+from as2d_core.request import Placement
 from as2d_core.runner.device import cpu_name
 from dashboard.services.models import mnn_version
-from dashboard.services.requests import RunForm, build_request, check_widths, reference_form
+from dashboard.services.requests import RunForm, build_request, check_backends, check_widths, reference_form
+from dashboard.services.running import start_run
 from datastore.library import put_self_test, self_test_key
 
 FORM = RunForm(window_id="clean_00")
@@ -46,6 +49,37 @@ def test_the_reference_of_a_run_differs_in_method_only(workspace):
     run, reference = build_request(workspace, form), build_request(workspace, reference_form(form))
     assert (reference.method, reference.plain_step) == ("target-only", False)
     assert (reference.audio, reference.instruction, reference.max_tokens) == (run.audio, "say it.", 77)
+
+
+def test_placement_and_conditions_are_those_of_the_form(workspace):
+    form = replace(
+        FORM,
+        target_cores=(7,),
+        drafter_cores=(4, 5),
+        target_backend="opencl",
+        drafter_threads=2,
+        gates=Gates(rest_s=30),
+    )
+    run, reference = build_request(workspace, form), build_request(workspace, reference_form(form))
+    assert run.placement == Placement((7,), (4, 5), 1, 2, "opencl", drafter_backend="cpu")
+    assert reference.placement == replace(run.placement, drafter_backend=None)
+    assert run.gates == reference.gates == Gates(rest_s=30)
+    both = build_request(workspace, replace(form, drafter_backend="opencl"))
+    assert both.placement == replace(run.placement, drafter_backend=None)
+
+
+@pytest.mark.parametrize("asked", [{"target_backend": "opencl"}, {"drafter_backend": "opencl"}])
+def test_a_backend_that_this_computer_has_not_is_refused_before_anything_runs(workspace, asked):
+    check_backends(build_request(workspace, FORM))
+    with pytest.raises(RequestError, match="has the backend cpu only, not opencl; choose cpu"):
+        start_run(workspace, replace(FORM, **asked))
+
+
+def test_widths_that_are_exact_on_the_cpu_are_not_taken_for_another_backend(workspace):
+    facts = {"cpu": cpu_name(), "mnn_version": mnn_version(), "threads": 1, "precision": "high", "memory": "high"}
+    test = SelfTest(describe_model(TARGET).sha256, (2, 4), "bit-equal", extra=facts)
+    put_self_test(workspace.store, self_test_key(test), test)
+    assert build_request(workspace, replace(FORM, target_backend="opencl")).target.exact_widths is None
 
 
 @pytest.mark.parametrize("changed", [{}, {"cpu": "other"}, {"threads": 2}, {"precision": "low"}, {"mnn_version": "1"}])
