@@ -5,7 +5,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from copy import copy
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 from typing import BinaryIO, Literal
 
@@ -65,8 +65,12 @@ class LiveRun:
             record = self._builder.record
             if record is None:
                 return None
-            held = {part.name: getattr(record, part.name) for part in fields(record)}
-            return replace(record, **{n: copy(value) for n, value in held.items() if isinstance(value, list | dict)})
+            shown = copy(record)
+            for part in fields(record):
+                held = getattr(record, part.name)
+                if isinstance(held, list | dict):
+                    setattr(shown, part.name, copy(held))
+            return shown
 
     def stage(self) -> str:
         """What is happening now, as a clause."""
