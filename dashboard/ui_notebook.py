@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -88,7 +89,8 @@ def _words(workspace: Workspace, notebook: Notebook) -> None:
         st.session_state[key] = st.session_state[f"{key}:kept"] = notebook.title
 
     def save() -> None:
-        _save(workspace, replace(notebook, title=st.session_state[key].strip() or "Untitled"), "title")
+        title = st.session_state[key].strip() or "Untitled"
+        _change(workspace, notebook.id, lambda kept: replace(kept, title=title), "title")
 
     st.text_input("Title", key=key, on_change=save, max_chars=200)
 
@@ -139,19 +141,20 @@ def cell(workspace: Workspace, notebook: Notebook, item: Cell, number: int) -> N
         said = "Close" if editing else "Edit"
         st.button(said, key=f"edit-{item.id}", type="tertiary", on_click=ui_state.put, kwargs=edit)
         for label, change in (
-            ("Up", lambda: edits.moved(notebook, item.id, -1)),
-            ("Down", lambda: edits.moved(notebook, item.id, 1)),
-            ("Duplicate", lambda: edits.duplicated(notebook, item.id)),
-            ("Remove", lambda: edits.without_cell(notebook, item.id)),
+            ("Up", lambda kept: edits.moved(kept, item.id, -1)),
+            ("Down", lambda kept: edits.moved(kept, item.id, 1)),
+            ("Duplicate", lambda kept: edits.duplicated(kept, item.id)),
+            ("Remove", lambda kept: edits.without_cell(kept, item.id)),
         ):
-            arguments = (workspace, change, f"{label.lower()}: cell {number}")
+            arguments = (workspace, notebook.id, change, f"{label.lower()}: cell {number}")
             st.button(label, key=f"{label}-{item.id}", type="tertiary", on_click=_change, args=arguments)
 
     def keep(body: dict[str, Any]) -> None:
-        _change(workspace, lambda: edits.with_body(notebook, item.id, body), f"{item.kind} of cell {number}")
+        _attempt(lambda: _keep(workspace, notebook.id, item, body, f"{item.kind} of cell {number}"))
 
     def set_value(value: Any) -> None:
-        _change(workspace, lambda: edits.changed(notebook, item.id, value=value), f"parameter {item.body['name']}")
+        edit = partial(edits.changed, cell_id=item.id, value=value)
+        _change(workspace, notebook.id, edit, f"parameter {item.body['name']}")
 
     if editing:
         ui_notebook_cells.editor(workspace, item, keep)
@@ -181,16 +184,19 @@ def add_buttons(workspace: Workspace, notebook: Notebook) -> None:
 
 def _add(workspace: Workspace, notebook: Notebook, make: Callable[[], Cell]) -> None:
     made = make()
-    _save(workspace, edits.with_cell(notebook, made), f"{made.kind} added")
+    _change(workspace, notebook.id, lambda kept: edits.with_cell(kept, made), f"{made.kind} added")
     ui_state.put(notebook=notebook.id, edit=made.id)
 
 
-def _change(workspace: Workspace, change: Callable[[], Notebook], said: str) -> None:
-    _attempt(lambda: notebooks.save(workspace.store, change(), said))
+def _change(workspace: Workspace, notebook_id: str, edit: Callable[[Notebook], Notebook], said: str) -> None:
+    _attempt(lambda: notebooks.change(workspace.store, notebook_id, edit, said))
 
 
-def _save(workspace: Workspace, notebook: Notebook, said: str) -> None:
-    _attempt(lambda: notebooks.save(workspace.store, notebook, said))
+def _keep(workspace: Workspace, notebook_id: str, item: Cell, body: dict[str, Any], said: str) -> None:
+    before = notebooks.change_cell(workspace.store, notebook_id, item, body, said)
+    if before is not None:
+        kept = f"This cell had been changed elsewhere meanwhile; that is kept as version {before.version}."
+        st.session_state[_SAID] = (kept, "")
 
 
 def _attempt(act: Callable[[], object]) -> None:

@@ -89,6 +89,14 @@ class QueryError(StoreError):
     """A query was refused, or DuckDB could not answer it."""
 
 
+class ParameterError(QueryError):
+    """A query names a parameter that is not given; ``name`` says which."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(f"The query names the parameter ${name}, which has no value.")
+
+
 class ExportError(StoreError):
     """What was asked for cannot be exported."""
 

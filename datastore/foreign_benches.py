@@ -4,8 +4,8 @@ Written from the programs' own output code (llm_bench of MNN 3.x, ``--json``; ll
 ``-o jsonl``). Both are often redirected together with their log, appended to earlier results, or cut off.
 """
 
+import codecs
 import json
-import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -69,7 +69,7 @@ def read_benches(data: bytes, name: str) -> ForeignFile:
     """
     if len(data) > MOST_BYTES:
         raise ForeignError(f"{name} has {len(data) / 1e6:.0f} MB; a result of a benchmark has at most 20.")
-    text = data.decode("utf-8", "replace")
+    text = _decoded(data)
     text, absent = _NO_NUMBER.subn(r"\1null", text)
     text, empty = _NOTHING.subn(r"\1\2null", text)
     bodies, noise, cut = _bodies(text)
@@ -88,15 +88,24 @@ def read_benches(data: bytes, name: str) -> ForeignFile:
         )
     notes = []
     if noise:
-        notes.append(f"{noise:,} lines of {name} are no results (a log, most likely) and were passed over.")
+        notes.append(
+            f"{_counted(noise, 'line')} of {name} {_are(noise)} no results (a log, most likely) and were passed over."
+        )
     if runs > 1:
         notes.append(f"{name} holds {runs} runs of llm_bench one after the other; they are kept apart by their order.")
-    if absent or empty:
-        notes.append(f"{absent + empty} numbers in {name} are infinite, NaN or missing; they are n/a here.")
+    if lacking := absent + empty:
+        notes.append(f"{_counted(lacking, 'number')} in {name} {_are(lacking)} infinite, NaN or missing: n/a here.")
     if cut:
         notes.append(f"{name} ends in the middle of a result, which was left out.")
     results = [_judged(item) for item in results]
     return ForeignFile(tuple(_told_apart(results)), tuple(notes))
+
+
+def _decoded(data: bytes) -> str:
+    """Text of a file; what a shell of Windows redirects is UTF-16, which its first two bytes tell."""
+    if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        return data.decode("utf-16", "replace")
+    return data.decode("utf-8-sig", "replace")
 
 
 def _bodies(text: str) -> tuple[list[dict[str, Any]], int, bool]:
@@ -218,9 +227,17 @@ def _told_apart(results: list[ForeignResult]) -> Iterator[ForeignResult]:
             yield item
 
 
+def _counted(count: int, thing: str) -> str:
+    return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
 def _rate(value: Any) -> float | None:
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if number and math.isfinite(value) and 0 <= value < 1e9 else None
+    return float(value) if number and 0 <= value < 1e9 else None  # neither holds for NaN
 
 
 def _whole(value: Any) -> int | None:

@@ -4,13 +4,14 @@ What is typed comes in many small changes: those of one kind that follow each ot
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from as2d_core.errors import unknown_name
+from as2d_core.reading import read_json
 from datastore.engine import Cursor, transaction
 from datastore.errors import StoreError
 from datastore.files import remove_quietly, safe_name, write_durably
@@ -40,6 +41,15 @@ class SavedVersion:
     """The version whose content an undo brought back."""
 
 
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """What a notebook becomes, and in a few words what was done."""
+
+    title: str
+    body: Mapping[str, Any]
+    change: str
+
+
 def save_notebook(
     store: Store, notebook_id: str, title: str, body: Mapping[str, Any], change: str, now: datetime | None = None
 ) -> SavedVersion:
@@ -49,10 +59,7 @@ def save_notebook(
         StoreError: ``body`` is not JSON, or cannot be written.
     """
     when = (now or datetime.now(UTC)).astimezone(UTC).replace(tzinfo=None)
-    try:
-        text = ascii_json(dict(body))
-    except (TypeError, ValueError) as error:
-        raise StoreError(f"The notebook {title!r} is not JSON ({error}) and was not saved.") from error
+    text = _written(title, body)
 
     def job(cursor: Cursor) -> SavedVersion:
         newest = _newest(cursor, notebook_id)
@@ -61,6 +68,43 @@ def save_notebook(
         return _append(cursor, store.folders, (notebook_id, when, title, change, None, text), newest)
 
     return store.write(job)
+
+
+def change_notebook(
+    store: Store, notebook_id: str, edit: Callable[[dict[str, Any]], Edited], now: datetime | None = None
+) -> SavedVersion:
+    """Change a notebook as it is kept at that moment, whatever whoever asks for the change has seen of it.
+
+    Args:
+        edit: gets the newest body and gives what it becomes; nothing else is written in between.
+
+    Raises:
+        UnknownNameError: there is no such notebook (any more).
+        StoreError: the new body is not JSON, or cannot be written.
+        Whatever ``edit`` raises; nothing is changed then.
+    """
+    when = (now or datetime.now(UTC)).astimezone(UTC).replace(tzinfo=None)
+
+    def job(cursor: Cursor) -> SavedVersion:
+        newest = _newest(cursor, notebook_id)
+        if newest is None:
+            ids = cursor.execute("SELECT DISTINCT notebook_id FROM notebooks").fetchall()
+            raise unknown_name("notebook", notebook_id, [row[0] for row in ids])
+        edited = edit(json.loads(newest[1]))
+        text = _written(edited.title, edited.body)
+        if newest[1] == text:
+            return newest[0]
+        row = (notebook_id, when, edited.title, edited.change, None, text)
+        return _append(cursor, store.folders, row, newest)
+
+    return store.write(job)
+
+
+def _written(title: str, body: Mapping[str, Any]) -> str:
+    try:
+        return ascii_json(dict(body))
+    except (TypeError, ValueError) as error:
+        raise StoreError(f"The notebook {title!r} is not JSON ({error}) and was not saved.") from error
 
 
 def load_notebook(store: Store, notebook_id: str, version: int | None = None) -> dict[str, Any]:
@@ -155,7 +199,7 @@ def notebook_path(folders: Folders, notebook_id: str) -> Path:
 def read_notebook_file(path: Path) -> tuple[str, str, str] | None:
     """Id, title and body of a notebook's file; ``None`` when it is none."""
     try:
-        body = json.loads(path.read_text(encoding="utf-8"))
+        body = read_json(path)
         return str(body["id"]), str(body["title"]), ascii_json(body)
     except (OSError, ValueError, KeyError, TypeError):
         return None

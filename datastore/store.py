@@ -6,6 +6,7 @@ to use from any number of threads. Questions and changes with a meaning of their
 ``rebuild``; each takes the store first.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -16,12 +17,15 @@ import duckdb
 import pyarrow as pa
 
 from datastore.engine import Cursor, Engine
-from datastore.errors import QueryError, StoreClosedError
+from datastore.errors import ParameterError, QueryError, StoreClosedError
 from datastore.lookup import askable
 
 T = TypeVar("T")
 
 READ_S = 30.0
+MOST_READ = 4_000_000
+"""Characters of an answer to a query that a user has typed, about; the row that passes it is the last."""
+_EXPLAIN = re.compile(r"\s*EXPLAIN(?:\s+ANALYZE|\s*\(\s*(?:ANALYZE|FORMAT)[^()]*\))?", re.IGNORECASE)
 WRITE_S = 120.0
 
 
@@ -98,20 +102,30 @@ class Store:
     ) -> QueryResult:
         """Answer one SELECT that a user has typed; nothing can be changed and no other file be read by it.
 
+        Rows end at ``limit``, or where they hold more than ``MOST_READ`` characters.
+
+        Args:
+            parameters: values in order, or by name; of those, any number more than the query names.
+
         Raises:
+            ParameterError: the query names a parameter that is not given.
             QueryError: it is not one SELECT, or DuckDB refuses it (DuckDB's words, with its "did you mean").
             StoreBusyError: it took longer than ``timeout_s``.
         """
         with self._cursor(timeout_s) as cursor:
-            kinds = [statement.type for statement in cursor.extract_statements(sql)]
-            if len(kinds) != 1 or kinds[0] not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN):
-                raise QueryError("A query is one SELECT (or EXPLAIN); anything that changes the store is refused.")
+            named = _names(cursor, sql)
             cursor.execute("BEGIN TRANSACTION READ ONLY")
-            values = dict(parameters) if isinstance(parameters, Mapping) else list(parameters)
+            values: dict[str, Any] | list[Any]
+            if isinstance(parameters, Mapping):
+                missing = sorted(named - parameters.keys())
+                if missing:
+                    raise ParameterError(missing[0])
+                values = {name: parameters[name] for name in named}
+            else:
+                values = list(parameters)
             found = cursor.execute(sql, values)
             columns = tuple(str(column[0]) for column in found.description or ())
-            rows = found.fetchmany(limit + 1)
-            return QueryResult(columns, rows[:limit], len(rows) > limit)
+            return QueryResult(columns, *_rows(found, limit))
 
     def write(self, job: Callable[[Cursor], T], timeout_s: float = WRITE_S) -> T:
         """Run ``job`` on the store's writer thread; it begins its own ``engine.transaction``.
@@ -144,3 +158,39 @@ class Store:
 
     def _closed_error(self) -> StoreClosedError:
         return StoreClosedError(f"This handle on the store in {self.folders.root} was closed; open it again.")
+
+
+def _names(cursor: Cursor, sql: str) -> set[str]:
+    """Parameters that one SELECT names; what is text, comment or a quoted name in it, DuckDB knows best."""
+    statements = cursor.extract_statements(sql)
+    if len(statements) == 1 and statements[0].type == duckdb.StatementType.EXPLAIN:
+        # EXPLAIN ANALYZE carries out what it explains, settings and checkpoints among it.
+        begins = _EXPLAIN.match(sql)
+        explained = cursor.extract_statements(sql[begins.end() :] if begins is not None else sql)
+        kinds = [statement.type for statement in explained]
+    else:
+        kinds = [statement.type for statement in statements]
+    if kinds != [duckdb.StatementType.SELECT]:
+        raise QueryError("A query is one SELECT (or its EXPLAIN); anything that changes the store is refused.")
+    return set(statements[0].named_parameters)
+
+
+def _rows(found: Cursor, limit: int) -> tuple[list[tuple[Any, ...]], bool]:
+    """So many rows, one after the other, and whether there are more: each may be as large as memory allows."""
+    rows: list[tuple[Any, ...]] = []
+    read = 0
+    while (row := found.fetchone()) is not None:
+        if len(rows) >= limit or read > MOST_READ:
+            return rows, True
+        rows.append(row)
+        read += sum(map(_size, row))
+    return rows, False
+
+
+def _size(value: Any) -> int:
+    """About how many characters a value takes to write."""
+    if isinstance(value, str | bytes):
+        return len(value)
+    if isinstance(value, Mapping):
+        return sum(_size(item) for pair in value.items() for item in pair)
+    return sum(map(_size, value)) if isinstance(value, list | tuple) else 8

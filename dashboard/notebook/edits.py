@@ -61,6 +61,44 @@ def with_body(notebook: Notebook, cell_id: str, body: Mapping[str, Any]) -> Note
     return replace(notebook, cells=(*notebook.cells[:at], cell, *notebook.cells[at + 1 :]))
 
 
+def with_changes(
+    notebook: Notebook, cell_id: str, seen: Mapping[str, Any], body: Mapping[str, Any]
+) -> tuple[Notebook, bool]:
+    """What somebody changed in a cell, put into the cell as it is now, which may not be what they had seen.
+
+    Args:
+        seen: the body that they changed.
+        body: what they made of it.
+
+    Returns:
+        The notebook, and whether something that another had changed meanwhile was overwritten.
+
+    Raises:
+        NotebookError: there is no such cell, or it cannot be kept like that.
+    """
+    made, over = _merged(seen, body, notebook.cell(cell_id).body)
+    return with_body(notebook, cell_id, made), over
+
+
+def _merged(seen: Mapping[str, Any], body: Mapping[str, Any], kept: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
+    """``kept`` with what changed from ``seen`` to ``body``; settings of a figure are told apart one by one."""
+    out, over = dict(kept), False
+    for name in dict.fromkeys([*seen, *body]):
+        old, new, now = (given.get(name) for given in (seen, body, kept))
+        if new == old:
+            continue
+        if isinstance(new, Mapping) and isinstance(now, Mapping):
+            out[name], lost = _merged(old if isinstance(old, Mapping) else {}, new, now)
+            over = over or lost
+            continue
+        over = over or now not in (old, new)
+        if name in body:
+            out[name] = new
+        else:
+            out.pop(name, None)
+    return out, over
+
+
 def copied(notebook: Notebook, title: str) -> Notebook:
     """The whole notebook under another id, as one written by hand."""
     return replace(notebook, id=new_id(), title=title)

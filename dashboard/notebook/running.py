@@ -12,12 +12,16 @@ from dashboard.notebook.figures import build
 from dashboard.notebook.markdown import markdown_html
 from dashboard.notebook.outputs import Block, Grid, Markup, Sentence, failure
 from dashboard.notebook.source import MOST_ROWS, Source
+from dashboard.views import numbers
 from dashboard.views.theme import Theme
-from datastore.errors import QueryError
+from datastore.errors import ParameterError, QueryError
+from datastore.store import QueryResult
 
 _SLOT = re.compile(r"\{([a-z][a-z0-9_]*)\}")
-_SQL_NAME = re.compile(r"\$([a-zA-Z_][a-zA-Z0-9_]*)")
-_STRING = re.compile(r"'(?:[^']|'')*'|--[^\n]*|/\*.*?\*/", re.DOTALL)
+MOST_CHARACTERS = 2_000
+"""Of one value of a query's answer that are shown."""
+MOST_SHOWN = 1_000_000
+"""Characters of all its values together: a page is sent in one piece."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -57,21 +61,15 @@ def filled(value: Any, parameters: Mapping[str, Any]) -> Any:
     return parameters[whole[1]] if whole else _SLOT.sub(lambda found: str(parameters[found[1]]), value)
 
 
-def query_parameters(sql: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters that a query names as ``$name``, outside of its texts and comments.
-
-    Raises:
-        CellError: there is no such parameter.
-    """
-    names = dict.fromkeys(_SQL_NAME.findall(_STRING.sub("", sql)))
-    return {name: _known(name, parameters) for name in names}
-
-
 def _known(name: str, parameters: Mapping[str, Any]) -> Any:
     if name not in parameters:
-        have = f"; there are {', '.join(parameters)}" if parameters else "; add a parameter cell with that name"
-        raise CellError(f"There is no parameter {name!r}{have}.")
+        raise _unknown(name, parameters)
     return parameters[name]
+
+
+def _unknown(name: str, parameters: Mapping[str, Any]) -> CellError:
+    have = f"; there are {', '.join(parameters)}" if parameters else "; add a parameter cell with that name"
+    return CellError(f"There is no parameter {name!r}{have}.")
 
 
 def _blocks(cell: Cell, parameters: Mapping[str, Any], source: Source, theme: Theme) -> tuple[Block, ...]:
@@ -94,12 +92,37 @@ def _query(sql: str, parameters: Mapping[str, Any], source: Source) -> tuple[Blo
             Sentence("Write one SELECT; the tables are runs, compared_runs, rounds, spans, publications and more."),
         )
     try:
-        found = source.query(sql, query_parameters(sql, parameters))
+        found = source.query(sql, dict(parameters))
+    except ParameterError as error:
+        raise _unknown(error.name, parameters) from error
     except QueryError as error:
         raise CellError(f"The query was not answered: {error}") from error
-    note = f"Only the first {MOST_ROWS:,} rows are shown." if found.truncated else ""
-    rows = tuple(tuple(_value(item) for item in row) for row in found.rows)
-    return (Grid(found.columns, rows, note or ("" if rows else "The query found nothing.")),)
+    rows: list[tuple[Any, ...]] = []
+    length = 0
+    for row in found.rows:
+        shown = tuple(_clipped(_value(item)) for item in row)
+        length += sum(len(item) if isinstance(item, str) else 8 for item in shown)
+        if length > MOST_SHOWN and rows:
+            break
+        rows.append(shown)
+    return (Grid(found.columns, tuple(rows), _said_of_rows(len(rows), found)),)
+
+
+def _said_of_rows(shown: int, found: QueryResult) -> str:
+    if not found.rows:
+        return "The query found nothing."
+    if shown == len(found.rows) and not found.truncated:
+        return ""
+    if shown >= MOST_ROWS:
+        return f"Only the first {MOST_ROWS:,} rows are shown."
+    first = "first row is" if shown == 1 else f"first {numbers.count(shown)} rows are"
+    return f"Only the {first} shown: what they hold is long. Ask for fewer columns, or for parts of them."
+
+
+def _clipped(value: Any) -> Any:
+    if isinstance(value, str) and len(value) > MOST_CHARACTERS:
+        return f"{value[:MOST_CHARACTERS]}… ({len(value):,} characters)"
+    return value
 
 
 def _value(value: Any) -> Any:

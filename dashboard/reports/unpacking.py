@@ -2,7 +2,6 @@
 
 import hashlib
 import io
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from as2d_core.reading import parse_json
 from dashboard.notebook.cells import Notebook, notebook_from_json
 from dashboard.notebook.errors import NotebookError
 from dashboard.reports.bundle import EVENTS, KIND, MANIFEST, NOTEBOOK
@@ -194,8 +194,8 @@ def _is_text(kind: Any) -> bool:
 
 def _parsed(archive: Archive, name: str) -> Any:
     try:
-        return json.loads(archive.read(name))
-    except (ValueError, RecursionError) as error:
+        return parse_json(archive.read(name).decode("utf-8"))
+    except ValueError as error:
         raise ArchiveError(f"{name!r} in {archive.path} is no JSON ({error}).") from error
 
 

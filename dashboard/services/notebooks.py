@@ -1,13 +1,13 @@
 """Which notebooks are there, and how do they change? Every change is saved at once, as a version."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from as2d_core.errors import As2dError
 from dashboard.notebook.cells import Cell, Notebook, figure_cell, new_id, notebook_from_json, notebook_to_json
-from dashboard.notebook.edits import with_cell
+from dashboard.notebook.edits import with_cell, with_changes
 from dashboard.notebook.source import Source
 from dashboard.reports.templates import overview
 from dashboard.services.importing import Imported, as_copy, import_bytes, import_path
@@ -31,16 +31,66 @@ def open_notebook(store: Store, notebook_id: str, version: int | None = None) ->
     return notebook_from_json(notebooks.load_notebook(store, notebook_id, version))
 
 
-def save(store: Store, notebook: Notebook, change: str) -> SavedVersion:
-    """Keep a notebook; ``change`` says in a few words what was done.
+def save(store: Store, notebook: Notebook, said: str) -> SavedVersion:
+    """Keep a notebook as a whole; ``said`` says in a few words what was done.
 
     Raises:
         NotebookError: it cannot be kept.
         StoreError: it cannot be written.
     """
+    kept = _edited(notebook, said)
+    return notebooks.save_notebook(store, notebook.id, kept.title, kept.body, kept.change)
+
+
+def change(store: Store, notebook_id: str, edit: Callable[[Notebook], Notebook], said: str) -> Notebook:
+    """Change a notebook as it is kept now: what another tab or person did to it meanwhile stays.
+
+    Args:
+        said: in a few words what is done.
+
+    Raises:
+        UnknownNameError, NotebookError: the notebook or the cell is gone, or it cannot be kept like that.
+        StoreError: it cannot be written.
+    """
+    made: list[Notebook] = []
+
+    def act(body: dict[str, Any]) -> notebooks.Edited:
+        made.append(edit(notebook_from_json(body)))
+        return _edited(made[-1], said)
+
+    notebooks.change_notebook(store, notebook_id, act)
+    return made[-1]
+
+
+def change_cell(store: Store, notebook_id: str, cell: Cell, body: Mapping[str, Any], said: str) -> SavedVersion | None:
+    """Keep what somebody made of a cell that they had seen as ``cell``.
+
+    Returns:
+        The version that this overwrote something of which they had not seen; ``None`` when nothing was.
+
+    Raises:
+        As ``change``.
+    """
+    over: list[bool] = []
+
+    def act(kept: dict[str, Any]) -> notebooks.Edited:
+        made, lost = with_changes(notebook_from_json(kept), cell.id, cell.body, body)
+        over.append(lost)
+        # Said otherwise, so that it does not become one version with what it overwrites.
+        return _edited(made, f"{said}, over a change made elsewhere" if lost else said)
+
+    saved = notebooks.change_notebook(store, notebook_id, act)
+    if not over[-1]:
+        return None
+    return next(
+        (item for item in notebooks.notebook_versions(store, notebook_id) if item.version < saved.version), None
+    )
+
+
+def _edited(notebook: Notebook, said: str) -> notebooks.Edited:
     body = notebook_to_json(notebook)
     notebook_from_json(body)  # what could not be read again is not written
-    return notebooks.save_notebook(store, notebook.id, notebook.title, body, change)
+    return notebooks.Edited(notebook.title, body, said)
 
 
 def new_notebook(store: Store, title: str = "Untitled") -> Notebook:
@@ -60,12 +110,18 @@ def send(store: Store, notebook_id: str | None, view: str, settings: dict[str, A
     return add_cells(store, notebook_id, [figure_cell(view, **settings)], "figure sent")
 
 
-def add_cells(store: Store, notebook_id: str | None, cells: Sequence[Cell], change: str) -> Notebook:
+def add_cells(store: Store, notebook_id: str | None, cells: Sequence[Cell], said: str) -> Notebook:
     """Put cells at the end of a notebook, or of a new one."""
-    notebook = Notebook(new_id(), "Sent figures") if notebook_id is None else open_notebook(store, notebook_id)
-    for cell in cells:
-        notebook = with_cell(notebook, cell)
-    save(store, notebook, change)
+
+    def added(notebook: Notebook) -> Notebook:
+        for cell in cells:
+            notebook = with_cell(notebook, cell)
+        return notebook
+
+    if notebook_id is not None:
+        return change(store, notebook_id, added, said)
+    notebook = added(Notebook(new_id(), "Sent figures"))
+    save(store, notebook, said)
     return notebook
 
 

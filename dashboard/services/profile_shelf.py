@@ -11,6 +11,7 @@ from as2d_core.errors import As2dError, ProfileError
 from as2d_core.profiles import catalogue
 from as2d_core.profiles.codec import profile_from_json, profile_to_json
 from as2d_core.profiles.profile import Profile
+from as2d_core.reading import parse_json
 from dashboard.notebook.cells import notebook_from_json
 from dashboard.services.freezing import Frozen, frozen_for
 from dashboard.services.profiles import keep_profile, load_profile, profile_ids
@@ -169,10 +170,10 @@ def import_bytes(workspace: Workspace, data: bytes, name: str, *, replace: bool 
     if len(data) > MOST_BYTES:
         raise ProfileError(f"{name} has {len(data) / 1e6:.0f} MB; a profile has at most {MOST_BYTES // 1_000_000}.")
     try:
-        body = json.loads(data.decode("utf-8-sig"))
+        body = parse_json(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise ProfileError(f"{name} is no text; export the profile again as JSON.") from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise ProfileError(f"{name} is not JSON ({error}); export the profile again.") from error
     if isinstance(body, dict) and isinstance(body.get("body"), dict):  # as a data folder keeps it
         body = body["body"]

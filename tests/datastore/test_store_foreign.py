@@ -72,6 +72,16 @@ def test_a_rate_that_is_no_number_is_missing_not_zero(written):
     assert any("infinite, NaN or missing" in note for note in found.notes)
 
 
+@pytest.mark.parametrize("written", ["1e999", "9" * 400, "-3", "true", '"42.25"'])
+def test_what_no_rate_can_be_is_missing_too(written):
+    assert read(json.dumps(MNN).replace("42.25", written)).results[1].tps is None
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_what_a_shell_of_windows_redirects_reads_the_same(encoding):
+    assert read_benches(json.dumps(MNN).encode(encoding), "bench.json") == read(MNN)
+
+
 def test_a_missing_spread_is_missing():
     assert read(LLAMA | {"stddev_ts": None}).results[0].sd_tps is None
 

@@ -14,6 +14,7 @@ import pytest
 from patience import PATIENCE_S, wait_for
 
 from datastore.errors import (
+    ParameterError,
     QueryError,
     SchemaTooNewError,
     StoreBusyError,
@@ -302,7 +303,8 @@ def test_closing_interrupts_a_question_that_is_still_running(folder):
         ("SELECT 1; SELECT 2", "one SELECT"),
         ("", "one SELECT"),
         ("INSERT INTO tags VALUES ('a', 'b')", "one SELECT"),
-        ("EXPLAIN ANALYZE DELETE FROM runs", "read-only"),
+        ("EXPLAIN ANALYZE DELETE FROM runs", "one SELECT"),
+        ("WITH x AS (DELETE FROM tags RETURNING *) SELECT * FROM x", "read-only"),
         ("SELECT * FROM read_csv('/etc/passwd')", "disabled by configuration"),
         ("SELECT * FROM runz", "runs"),
         ("SELECT run_i FROM runs", "run_id"),
@@ -314,10 +316,16 @@ def test_a_typed_query_that_is_no_question_to_the_store_is_refused(store, sql, s
         store.query(sql)
 
 
+def test_a_parameter_without_a_value_is_named(store):
+    with pytest.raises(ParameterError, match=r"names the parameter \$x, which has no value"):
+        store.query("SELECT $x, $y", {"y": 1})
+
+
 def test_a_typed_query_says_when_there_were_more_rows(store):
     result = store.query("SELECT range AS n FROM range($most)", {"most": 5}, limit=3)
     assert (result.columns, result.rows, result.truncated) == (("n",), [(0,), (1,), (2,)], True)
     assert not store.query("SELECT range FROM range(?)", [3], limit=3).truncated
+    assert store.query("EXPLAIN (ANALYZE, FORMAT json) SELECT $n", {"n": 1, "not_asked": 2}).columns[0] == "explain_key"
 
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path):

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.notebook.cells import (
+    Cell,
     Notebook,
     figure_cell,
     notebook_from_json,
@@ -13,6 +14,7 @@ from dashboard.notebook.cells import (
     query_cell,
     text_cell,
 )
+from dashboard.notebook.edits import with_changes
 from dashboard.notebook.errors import NotebookError
 from dashboard.notebook.markdown import markdown_html
 
@@ -55,6 +57,24 @@ def test_a_notebook_read_back_is_the_same(title, cells, tags):
 def test_a_malformed_notebook_is_refused_with_its_place(changes, said):
     with pytest.raises(NotebookError, match=said):
         notebook_from_json(body(**changes))
+
+
+@pytest.mark.parametrize(
+    ("body", "now", "made", "over"),
+    [
+        ({"b": 2}, {}, {"a": 1, "b": 2, "c": {"x": 1, "y": 1}}, False),
+        ({"c": {"x": 2, "y": 1}}, {"c": {"x": 1, "y": 3}}, {"a": 1, "b": 1, "c": {"x": 2, "y": 3}}, False),
+        ({"c": {"y": 1}}, {"c": {"x": 1, "y": 3}}, {"a": 1, "b": 1, "c": {"y": 3}}, False),
+        ({"c": {"y": 1}}, {"c": {"x": 9, "y": 1}}, {"a": 1, "b": 1, "c": {"y": 1}}, True),
+        ({"a": 5}, {"a": 5}, {"a": 5, "b": 1, "c": {"x": 1, "y": 1}}, False),
+        ({"a": 5}, {"a": 6}, {"a": 5, "b": 1, "c": {"x": 1, "y": 1}}, True),
+    ],
+)
+def test_a_change_takes_along_what_another_changed_meanwhile(body, now, made, over):
+    seen = {"a": 1, "b": 1, "c": {"x": 1, "y": 1}}
+    cell = Cell("k", "text", {"text": "", **seen, **now})
+    found, lost = with_changes(Notebook("n", "T", (cell,)), "k", {"text": "", **seen}, {"text": "", **seen, **body})
+    assert (found.cell("k").body, lost) == ({"text": "", **made}, over)
 
 
 def test_of_two_parameters_with_one_name_the_first_counts():

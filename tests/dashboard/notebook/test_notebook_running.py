@@ -4,7 +4,7 @@ from dashboard.notebook.cells import Notebook, figure_cell, parameter_cell, quer
 from dashboard.notebook.errors import CellError
 from dashboard.notebook.figures import VIEWS, checked
 from dashboard.notebook.outputs import Drawing, Grid, Markup, Sentence
-from dashboard.notebook.running import filled, query_parameters, run_notebook
+from dashboard.notebook.running import filled, run_notebook
 from dashboard.notebook.source import Source
 from dashboard.views.theme import DARK, LIGHT
 
@@ -90,8 +90,24 @@ def test_a_whole_slot_keeps_its_type_and_a_part_becomes_text():
     assert filled(["b = {b}"], {"b": 7}) == ["b = 7"]
 
 
-def test_names_in_texts_and_comments_of_a_query_are_no_parameters():
-    assert query_parameters("SELECT '$a', $b /* $c */ -- $d", {"b": 1}) == {"b": 1}
+def test_names_in_texts_comments_and_quotes_of_a_query_are_no_parameters(source):
+    sql = (
+        "SELECT '$a', $b, $$ $c $$, $t$ $d $t$, e'it\\'s $e', \"x$f\" /* /* $g */ $h */ "
+        'FROM (SELECT 1 AS "x$f") -- $i'
+    )
+    ((grid,),) = run(source, query_cell(sql), parameter_cell("b", "whole", 7))[:1]
+    assert grid.rows == (("$a", 7, " $c ", " $d ", "it's $e", 1),)
+
+
+def test_an_answer_that_no_page_could_hold_is_cut_and_says_so(source):
+    (long,), (many,) = run(
+        source,
+        query_cell("SELECT repeat('x', 4_000_000) AS x, range(9_000) AS y FROM range(3)"),
+        query_cell("SELECT repeat('x', 1_500) FROM range(900)"),
+    )
+    assert [value.endswith(" characters)") and len(value) < 2_100 for row in long.rows for value in row] == [True, True]
+    assert long.note.startswith("Only the first row is shown")
+    assert (len(many.rows), many.note.split(":")[0]) == (666, "Only the first 666 rows are shown")
 
 
 @pytest.mark.parametrize(
@@ -108,6 +124,9 @@ def test_names_in_texts_and_comments_of_a_query_are_no_parameters():
         "SELECT * FROM read_text('/etc/passwd')",
         "SELECT * FROM read_parquet('http://127.0.0.1:9/x.parquet')",
         "PRAGMA database_list",
+        "EXPLAIN ANALYZE CHECKPOINT",
+        "EXPLAIN ANALYZE SET VARIABLE a = 1",
+        "/**/ EXPLAIN ANALYZE CREATE TEMP TABLE t AS SELECT 1",
         "SELECT nonsense FROM runs",
     ],
 )

@@ -1,6 +1,7 @@
 import pytest
 from page_samples import HOSTILE
 
+from dashboard.notebook import edits
 from dashboard.notebook.cells import Notebook, figure_cell, parameter_cell, query_cell, text_cell
 from dashboard.services import notebooks
 from datastore.notebooks import notebook_versions
@@ -20,6 +21,12 @@ def kept(workspace):
 
 def cells(workspace, name="n"):
     return [cell.kind for cell in notebooks.open_notebook(workspace.store, name).cells]
+
+
+def said(workspace, version=None):
+    """The words of its text cells."""
+    kept = notebooks.open_notebook(workspace.store, "n", version)
+    return [cell.body["text"] for cell in kept.cells if cell.kind == "text"]
 
 
 def test_without_a_notebook_one_is_begun_that_shows_the_store(keep, open_page):
@@ -71,6 +78,41 @@ def test_text_is_saved_when_its_field_is_left_and_undo_brings_the_old_one_back(w
     app.press("Undo")
     assert notebooks.open_notebook(workspace.store, "n").cells[0].body["text"] == "old"
     assert app.widget("text_area", "Text").value == "old"
+
+
+def test_what_another_tab_did_meanwhile_stays(workspace, kept, open_page):
+    first, second, third = text_cell("first"), text_cell("second"), parameter_cell("n", "whole", 1)
+    kept(first, second, third)
+    app = open_page("notebook", notebook="n", edit=first.id)  # from here on, this tab has seen no change
+
+    def elsewhere(edit):
+        notebooks.change(workspace.store, "n", edit, "elsewhere")
+
+    elsewhere(lambda kept: edits.with_body(edits.moved(kept, second.id, -1), second.id, {"text": "theirs"}))
+    app.choose("text_area", "Text", "mine")
+    assert said(workspace) == ["theirs", "mine"]
+    elsewhere(lambda kept: edits.with_cell(kept, text_cell("new")))
+    app.choose("text_input", "Title", "Ours")
+    assert said(workspace) == ["theirs", "mine", "new"]
+    elsewhere(lambda kept: edits.without_cell(kept, second.id))
+    next(button for button in app.test.button if button.key == f"Down-{second.id}").click()
+    app.run()
+    assert "it may have been removed" in app.text
+    assert (said(workspace), notebooks.list_notebooks(workspace.store)[0].title) == (["mine", "new"], "Ours")
+
+
+def test_a_change_of_the_same_text_by_two_is_told_and_none_is_lost(workspace, kept, open_page):
+    cell = text_cell("old")
+    kept(cell)
+    app = open_page("notebook", notebook="n", edit=cell.id)
+    theirs = {"text": "theirs"}
+    assert notebooks.change_cell(workspace.store, "n", cell, theirs, "text of cell 1") is None
+    app.choose("text_area", "Text", "mine")
+    assert [toast.value for toast in app.test.toast] == [
+        "This cell had been changed elsewhere meanwhile; that is kept as version 2."
+    ]
+    assert said(workspace) == ["mine"]
+    assert said(workspace, 2) == ["theirs"]
 
 
 def test_cells_are_added_moved_duplicated_and_removed(workspace, kept, open_page):

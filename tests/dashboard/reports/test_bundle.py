@@ -322,6 +322,7 @@ def test_columns_that_are_missing_or_of_another_type_are_a_sentence(other, bundl
     [
         ({"events": b"no parquet"}, "is damaged"),
         ({"manifest": b"{"}, "is no JSON"),
+        ({"manifest": b'{"format": 1' + b"0" * 400 + b"}"}, "is no JSON"),
         ({"manifest": b"[]"}, "no JSON object"),
         ({"manifest": b'{"kind": "as2d bundle", "format": 9}'}, "format 9"),
     ],

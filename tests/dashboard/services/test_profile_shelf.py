@@ -95,6 +95,7 @@ def test_an_exported_profile_comes_back_the_same(workspace):
         (b"\xff\xfe\x00", "no text"),
         (b"{", "not JSON"),
         (b"[" * 100_000, "not JSON"),
+        (b'{"loop_ms": 1' + b"0" * 400 + b"}", "larger than any number"),
         (b"[]", "JSON object"),
         (b'{"id": "x"}', "is missing"),
         (b"x" * 20_000_001, "20 MB"),
