@@ -24,6 +24,7 @@ from device_bridge.errors import DeviceError
 from device_bridge.setup.checks import Check, State
 from device_bridge.setup.doctor import doctor
 from device_bridge.setup.readiness import from_error, not_tried, server_check
+from device_bridge.setup.setup import PlacedModel
 
 MARKS = {State.OK: "✓", State.WRONG: "✗", State.NOT_TRIED: "·"}
 
@@ -78,7 +79,9 @@ def phone_setup(options: argparse.Namespace) -> Answer:
         )
         progress.keep(f"Setting up {entry.name}: {set_up_text(expected)}.")
         if options.runner:
-            done = set_native_up(user_folders(), entry, options.runner, options.model, say=progress.say)
+            done = set_native_up(
+                user_folders(), entry, options.runner, options.model, probe=not options.no_probe, say=progress.say
+            )
         else:
             done = set_phone_up(user_folders(), entry, options.model, probe=not options.no_probe, say=progress.say)
     finally:
@@ -89,9 +92,7 @@ def phone_setup(options: argparse.Namespace) -> Answer:
     if not said.backends:
         lines = [f"{entry.name} has a runner that answers ({held}) and runs scripted requests only: no MNN is in it."]
     for model in done.models:
-        probe = model.probe
-        tried = "is there, and was not tried" if probe is None else f"loads in {probe.load_ms:.0f} ms there"
-        lines.append(f"{model.name} {tried}.")
+        lines.append(f"{model.name} {_tried(model)}.")
     lines.append(f"{done.sent_bytes / 1e6:.1f} MB were sent." if done.sent_bytes else "Everything was there already.")
     return Answer({"phone": entry.id, "setup": done}, "\n".join(lines))
 
@@ -150,6 +151,12 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
         "--model", metavar="MODEL", action="append", default=[],
         help="id or folder; once for a target, twice for a target and a drafter (default: the pair of the settings)",
     )  # fmt: skip
+
+
+def _tried(model: PlacedModel) -> str:
+    if model.probe is not None:
+        return f"loads in {model.probe.load_ms:.0f} ms there"
+    return "is there, and was not tried" if model.rows is None else f"runs forwards of 1 to {model.rows} rows there"
 
 
 def _line(check: Check) -> str:

@@ -118,6 +118,7 @@ def set_native_up(
     program: Path | None,
     names: Sequence[str] = (),
     *,
+    probe: bool = True,
     say: Say = lambda _: None,
     cancel: threading.Event | None = None,
 ) -> SetUp:
@@ -128,7 +129,7 @@ def set_native_up(
     """
     wanted = wanted_on_phone(folders, names)
     with _set_up_alone(entry), _timed(folders, entry, say) as told:
-        return set_up_native(phone_of(entry), program, wanted, name=entry.name, say=told, cancel=cancel)
+        return set_up_native(phone_of(entry), program, wanted, name=entry.name, probe=probe, say=told, cancel=cancel)
 
 
 @contextmanager

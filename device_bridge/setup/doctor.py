@@ -12,7 +12,14 @@ from device_bridge.setup.chosen import NativeRunner, chosen_runner
 from device_bridge.setup.deploy import differing_files
 from device_bridge.setup.layout import PHONE_ROOT
 from device_bridge.setup.readiness import SET_UP_FIX, check_readiness, from_error, not_tried, ok, wrong
-from device_bridge.setup.trial import describe_runner, native_runner, probe_on_phone, python_runner, runner_environment
+from device_bridge.setup.trial import (
+    describe_runner,
+    native_runner,
+    probe_on_phone,
+    python_runner,
+    runner_environment,
+    try_native_model,
+)
 from device_bridge.setup.wanted import Wanted
 
 START_S = 120.0
@@ -55,7 +62,8 @@ def doctor(phone: AdbPhone, wanted: Wanted, name: str = "the phone") -> Iterator
         if not check.ok:
             wrong_keys.add(check.title if check.key == "model" else check.key)
         yield check
-    for link in _native_links(phone, native) if (native := _native(phone, wrong_keys)) else _links(phone, wanted):
+    native = _native(phone, wrong_keys)
+    for link in _links(phone, wanted) if native is None else _native_links(phone, wanted, native):
         if wrong_keys & link.needs:
             wrong_keys.add(link.key)
             yield not_tried(link.key, link.title)
@@ -115,7 +123,7 @@ def _native(phone: AdbPhone, wrong_keys: set[str]) -> NativeRunner | None:
         return None
 
 
-def _native_links(phone: AdbPhone, native: NativeRunner) -> Iterator[_Link]:
+def _native_links(phone: AdbPhone, wanted: Wanted, native: NativeRunner) -> Iterator[_Link]:
     def whole() -> str:
         said = phone.run(["sha256sum", native.program], timeout_s=START_S).text.split()
         if said[:1] != [native.sha256]:
@@ -130,6 +138,17 @@ def _native_links(phone: AdbPhone, native: NativeRunner) -> Iterator[_Link]:
     yield _Link("execution", "Execution", lambda: _executes(phone), _CONNECTED)
     yield _Link("files", "Files", whole, _CONNECTED)
     yield _Link("runner", "Runner", answers, _ANSWERS)
+    for info, folder in zip(wanted.models, wanted.model_folders, strict=True) if native.backends else ():
+        needs = _ANSWERS | {"runner", f"Model {info.name}"}
+        yield _Link("probe", f"{info.name} there", _native_probe(phone, native, folder, info), needs)
+
+
+def _native_probe(phone: AdbPhone, native: NativeRunner, folder: str, info: ModelInfo) -> Callable[[], str]:
+    def attempt() -> str:
+        rows = try_native_model(phone, native_runner(native.program), folder, info.name)
+        return f"It loads, and its forwards of 1 to {rows} rows run on cpu."
+
+    return attempt
 
 
 def _line(said: str) -> str:

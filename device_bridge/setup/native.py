@@ -2,18 +2,26 @@
 
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from as2d_core.models.folder import ModelInfo
 from as2d_core.native.binaries import read_binary
 from device_bridge.adb.phone import AdbPhone
 from device_bridge.bundle.elf import is_arm64
+from device_bridge.sessions import RunnerCommand
 from device_bridge.setup.chosen import NativeRunner, choose_native, chosen_runner
 from device_bridge.setup.deploy import place_runner, program_sha256
 from device_bridge.setup.layout import runner_program
 from device_bridge.setup.readiness import look
 from device_bridge.setup.setup import PlacedModel, Say, SetUp, check_processor, place_models, told, unless
-from device_bridge.setup.trial import RunnerDescription, RunnerTrialError, describe_runner, native_runner
+from device_bridge.setup.trial import (
+    RunnerDescription,
+    RunnerTrialError,
+    describe_runner,
+    native_runner,
+    try_native_model,
+)
 from device_bridge.setup.wanted import Wanted, check_fits
 
 NATIVE = "native"
@@ -25,6 +33,7 @@ def set_up_native(
     wanted: Wanted,
     *,
     name: str = "the phone",
+    probe: bool = True,
     say: Say = lambda _: None,
     cancel: threading.Event | None = None,
 ) -> SetUp:
@@ -33,11 +42,12 @@ def set_up_native(
     Args:
         program: a file on this computer; ``None``: the one that the phone uses already.
         wanted: its models are brought there, if the runner has MNN.
+        probe: whether the models are tried there, too.
 
     Raises:
         RunnerTrialError: it is no arm64 program, is for newer phones, does not start, or does not speak the protocol.
         TransferStoppedError: it was cancelled.
-        ModelError: the models would not fit into the phone's memory.
+        ModelError, ModelTrialError: a model does not fit into the phone's memory, or does not run there.
         TransferError, DeviceError: something cannot be placed.
     """
     stopped = cancel or threading.Event()
@@ -56,10 +66,21 @@ def set_up_native(
     models: Sequence[PlacedModel] = ()
     if description.backends:
         check_fits(wanted, known["available_bytes"], name)
-        models, more = place_models(phone, wanted, say=say, stopped=stopped)
+        trial = _trial(phone, runner, say, stopped) if probe else None
+        models, more = place_models(phone, wanted, say=say, stopped=stopped, trial=trial)
         sent += more
     _finish(phone, remote, digest, file_name, description)
     return SetUp(phone.id, runner, description, tuple(models), sent)
+
+
+def _trial(
+    phone: AdbPhone, runner: RunnerCommand, say: Say, stopped: threading.Event
+) -> Callable[[ModelInfo, str], int]:
+    def attempt(info: ModelInfo, folder: str) -> int:
+        say(f"Trying {info.name} on the phone")
+        return try_native_model(phone, runner, folder, info.name, cancel=stopped)
+
+    return attempt
 
 
 def _placed(phone: AdbPhone, program: Path | None, say: Say, stopped: threading.Event) -> tuple[str, str, str, int]:

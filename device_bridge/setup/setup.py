@@ -54,7 +54,9 @@ class PlacedModel:
     sha256: str
     folder: str
     probe: Probe | None
-    """How it did when it was tried there; ``None`` when it was not."""
+    """How it did when Python tried it there; ``None`` when it did not."""
+    rows: int | None = None
+    """Up to so many rows a forward ran when a native runner tried it there; ``None`` when it did not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +138,7 @@ def place_models(
     *,
     say: Say = lambda _: None,
     stopped: threading.Event,
-    trial: Callable[[ModelInfo, str], Probe] | None = None,
+    trial: Callable[[ModelInfo, str], Probe | int] | None = None,
 ) -> tuple[list[PlacedModel], int]:
     """Bring models to a phone; with the bytes that were sent.
 
@@ -153,7 +155,8 @@ def place_models(
         placed = place_model(phone, info, progress=told(say, f"Sending {info.name}"), cancel=stopped)
         sent += placed.sent_bytes
         tried = None if trial is None else trial(info, placed.folder)
-        found.append(PlacedModel(info.name, info.sha256, placed.folder, tried))
+        probe, rows = (None, tried) if isinstance(tried, int) else (tried, None)
+        found.append(PlacedModel(info.name, info.sha256, placed.folder, probe, rows))
     return found, sent
 
 

@@ -7,9 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from as2d_core.models.probe import Probe
-from device_bridge.adb.phone import AdbPhone, Output
-from device_bridge.errors import DeviceError, exit_hint, explain_exit
+from as2d_core.models.probe import ROWS, Probe
+from as2d_core.protocol import request_to_json
+from as2d_core.request import AudioRef, ModelRef, Request
+from device_bridge.adb.commands import command
+from device_bridge.adb.phone import CANCEL_S, AdbPhone, Output
+from device_bridge.adb.wire import Deadline
+from device_bridge.errors import DeviceError, TransferStoppedError, exit_hint, explain_exit
 from device_bridge.sessions import RunnerCommand
 from device_bridge.setup.layout import PHONE_ROOT
 
@@ -134,6 +138,54 @@ def probe_on_phone(
     if not all(math.isfinite(value) for value in (probe.load_ms, probe.prefill_ms, probe.forward_ms)):
         raise ModelTrialError(f"The trial of {name} gave times that are no numbers.", "Try again.")
     return probe
+
+
+def try_native_model(
+    phone: AdbPhone,
+    runner: RunnerCommand,
+    model: str,
+    name: str,
+    timeout_s: float = PROBE_S,
+    cancel: threading.Event | None = None,
+) -> int:
+    """Let a native runner load a model that is on the phone, in a process of its own, and run forwards of 1 to 4 rows.
+
+    Args:
+        model: folder on the phone.
+        name: what a person calls the model.
+        cancel: once set, the trial ends, there as well.
+
+    Returns:
+        The largest number of rows up to which every forward ran.
+
+    Raises:
+        TransferStoppedError: it was cancelled.
+        ModelTrialError: it crashes, or is refused.
+        DeviceError: the phone was lost, or did not answer in time.
+    """
+    asked = Request("trial", "target-only", ModelRef(model, name), AudioRef("none"))
+    task = json.dumps({"request": request_to_json(asked), "widest": ROWS}).encode() + b"\n"
+    deadline = Deadline(timeout_s, f"The trial of {name} on the phone")
+    out, err = bytearray(), bytearray()
+    with phone.open_shell(command([*runner.argv, "--try-widths"], runner.env, runner.cwd)) as shell:
+        shell.say(task, deadline)  # and no end: it gives up when nobody is there any more
+        for kind, data in shell.output(deadline, CANCEL_S):
+            if cancel is not None and cancel.is_set():
+                raise TransferStoppedError(f"The trial of {name} on the phone was stopped.")
+            (out if kind == "out" else err).extend(data)
+        done = Output(shell.exit_code or 0, bytes(out), bytes(err))
+    body = _last_object(done)
+    if "error" in body:
+        raise ModelTrialError(str(body["error"]).replace(model.rpartition("/")[2], name))
+    rows = body.get("widest")
+    if done.code or not isinstance(rows, int) or rows < 1:
+        last = body.get("width")
+        at = f" at a forward of {last} rows" if isinstance(last, int) and last else ""
+        raise ModelTrialError(
+            f"{name} does not run on the phone{at}: {explain_exit(done.code)}{_words(done)}.",
+            exit_hint(done.code) or "Export it again for MNN 3.6.1, or choose another model.",
+        )
+    return rows
 
 
 def _last_object(done: Output) -> dict[str, Any]:

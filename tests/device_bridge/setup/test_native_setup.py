@@ -5,6 +5,7 @@ import json
 import pytest
 from fake_native_trees import android_note, elf
 
+from device_bridge.sessions import RunnerCommand
 from device_bridge.setup import native
 from device_bridge.setup.chosen import NativeRunner, choose_native, choose_python, chosen_of, chosen_runner
 from device_bridge.setup.cleaning import clean
@@ -13,7 +14,7 @@ from device_bridge.setup.layout import RUNNERS
 from device_bridge.setup.native import set_up_native
 from device_bridge.setup.provision import Provision
 from device_bridge.setup.readiness import check_readiness
-from device_bridge.setup.trial import RunnerTrialError
+from device_bridge.setup.trial import ModelTrialError, RunnerTrialError, try_native_model
 from device_bridge.setup.wanted import wanted_now
 
 ANSWER = {"runner": "native", "versions": {"as2d": "0.1.0", "mnn": "3.6.1"}, "backends": ["cpu"], "methods": ["as2d"]}
@@ -71,6 +72,33 @@ def test_a_runner_without_mnn_is_placed_and_said_to_run_no_models(phone, cache, 
     assert set_up_native(phone, program(backends=[], versions={"as2d": "0.1.0"}), wanted).models == ()
     (check,) = check_readiness(phone, wanted).missing
     assert "scripted requests only" in check.found
+
+
+def model_trial(phone, script):
+    """What a runner that does as the script says makes of a model."""
+    return try_native_model(phone, RunnerCommand(["sh", "-c", script, "--"]), "/there/0123", "small", 60.0)
+
+
+def test_a_native_runner_tries_a_model_before_a_request_does(phone):
+    script = """
+[ "$1" = --try-widths ] && read -r task && case "$task" in *'"path": "/there/0123"'*'"widest": 4'*) ;; *) exit 9;; esac
+for width in 1 2 3 4 0; do printf '{"width":%d}\n' $width; done; echo '{"widest":4}'
+"""
+    assert model_trial(phone, script) == 4
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("""echo '{"error":"There is no model folder at 0123."}'; exit 1""", "There is no model folder at small."),
+        ("""echo '{"width":3}'; kill -SEGV $$""", "small does not run on the phone at a forward of 3 rows: it crashed"),
+        ("echo usage >&2; exit 2", r"does not run on the phone: .*usage"),
+        ("echo '[]'", "does not run on the phone"),
+    ],
+)
+def test_a_model_that_a_native_runner_cannot_run_is_a_sentence(phone, script, said):
+    with pytest.raises(ModelTrialError, match=said):
+        model_trial(phone, script)
 
 
 def test_a_program_that_is_another_runner_or_none_is_not_chosen(phone, cache, program):
