@@ -5,10 +5,10 @@
 #include <MNN/expr/Expr.hpp>
 #include <MNN/expr/ExprCreator.hpp>
 #include <algorithm>
-#include <cmath>
 #include <llm/llm.hpp>
 
 #include "clock.hpp"
+#include "engines/logits.hpp"
 #include "json/writer.hpp"
 
 namespace as2d {
@@ -20,8 +20,6 @@ constexpr const char* prompt_head = "<|im_start|>system\n<|im_end|>\n<|im_start|
 constexpr const char* prompt_tail = "<|im_end|>\n<|im_start|>assistant\n";
 constexpr const char* end_of_turn = "<|im_end|>";
 constexpr std::size_t most_prompt_tokens = 4096;
-/// No logit comes near this.
-constexpr float huge = 1e30F;
 
 /// Settings of MNN, those included that are not a model's to choose: others round keys and values, draft, or write a
 /// cache wherever the model's config says. 8 is MNN's default: exact attention.
@@ -238,30 +236,18 @@ MnnModel::Logits MnnModel::run(const Tokens& tokens) {
 
 Token MnnModel::best(const float* row, std::size_t vocabulary) const {
     // Audio positions are left out: to feed one without its audio crashes MNN, so none is ever proposed.
-    const auto pad = static_cast<std::size_t>(folder_.audio_pad);
-    std::size_t top = pad == 0 ? 1 : 0;
-    for (std::size_t i = top + 1; i < vocabulary; ++i) {
-        if (row[i] > row[top] && i != pad) top = i;
+    const auto token = greedy_token(row, vocabulary, static_cast<std::size_t>(folder_.audio_pad));
+    if (!token) {
+        throw EngineError(folder_.name +
+                          " computes values that are no numbers; its weights are damaged, or this precision is too "
+                          "low for it. Copy or export the model again.");
     }
-    if (!(row[top] > -huge && row[top] < huge)) throw no_numbers();
-    return static_cast<Token>(top);
-}
-
-EngineError MnnModel::no_numbers() const {
-    return EngineError(folder_.name +
-                       " computes values that are no numbers; its weights are damaged, or this precision is too low "
-                       "for it. Copy or export the model again.");
+    return *token;
 }
 
 Prediction MnnModel::predict(const float* row, std::size_t vocabulary) const {
     const Token token = best(row, vocabulary);
-    const float top = row[token];
-    const auto pad = std::min(static_cast<std::size_t>(folder_.audio_pad), vocabulary);
-    float sum = 0.0F;
-    for (std::size_t i = 0; i < pad; ++i) sum += std::exp(row[i] - top);
-    for (std::size_t i = pad + 1; i < vocabulary; ++i) sum += std::exp(row[i] - top);
-    if (!std::isfinite(sum)) throw no_numbers();
-    return {token, 1.0 / static_cast<double>(sum)};
+    return {token, greedy_probability(row, vocabulary, static_cast<std::size_t>(folder_.audio_pad), token)};
 }
 
 }  // namespace as2d

@@ -95,7 +95,6 @@ private:
     Logits run(const Tokens& tokens);
     Token best(const float* row, std::size_t vocabulary) const;
     Prediction predict(const float* row, std::size_t vocabulary) const;
-    EngineError no_numbers() const;
 
     struct Destroy {
         void operator()(MNN::Transformer::Llm* llm) const;

@@ -14,16 +14,16 @@ WorkerThread::~WorkerThread() {
     thread_.join();
 }
 
-void WorkerThread::post(Task task) {
+void WorkerThread::post(std::shared_ptr<Work> work) {
     {
         const std::lock_guard lock(mutex_);
-        tasks_.push_back(std::move(task));
+        tasks_.push_back(std::move(work));
     }
     posted_.fetch_add(1, std::memory_order_release);
     changed_.notify_all();
 }
 
-std::optional<WorkerThread::Task> WorkerThread::next() {
+std::shared_ptr<WorkerThread::Work> WorkerThread::next() {
     const std::size_t seen = posted_.load(std::memory_order_acquire);
     std::unique_lock lock(mutex_);
     if (tasks_.empty() && !leaving_ && spin_.count() > 0) {
@@ -34,11 +34,11 @@ std::optional<WorkerThread::Task> WorkerThread::next() {
         lock.lock();
     }
     changed_.wait(lock, [this] { return leaving_ || !tasks_.empty(); });
-    if (tasks_.empty()) return std::nullopt;
-    Task task = std::move(tasks_.front());
+    if (tasks_.empty()) return nullptr;
+    std::shared_ptr<Work> work = std::move(tasks_.front());
     tasks_.pop_front();
     works_ = true;
-    return task;
+    return work;
 }
 
 bool WorkerThread::stands_still(std::chrono::seconds deadline) {
@@ -47,9 +47,9 @@ bool WorkerThread::stands_still(std::chrono::seconds deadline) {
 }
 
 void WorkerThread::run() {
-    while (auto task = next()) {
-        (*task)();
-        task.reset();
+    while (auto work = next()) {
+        work->run();
+        work.reset();
         {
             const std::lock_guard lock(mutex_);
             works_ = false;
