@@ -87,7 +87,8 @@ def import_(options: argparse.Namespace) -> Answer:
     notes = [sentence for one in taken for sentence in one.notes]
     counters = [name for one in taken for name in one.counters]
     document |= {"foreign": rates, "counters": counters, "notes": notes}
-    lines = [f"Runs: {counts}."] if document["refused"] or not (rates or counters) else []
+    runs = any(one.runs or one.refused for one in taken)
+    lines = [f"Runs: {counts}."] if runs or not (rates or counters) else []
     lines += [f"Power counters: {', '.join(counters)}."] if counters else []
     lines += [*notes, *document["refused"]]
     if rates:

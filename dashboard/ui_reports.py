@@ -138,18 +138,18 @@ def take_in(workspace: Workspace) -> None:
         return
     with ui.guarded(), st.spinner("Reading the file"):
         found = notebooks.import_file(workspace.store, given.getvalue(), given.name)
-        counts = f"{numbers.counted(len(found.added), 'run')} new, {numbers.count(len(found.present))} here already"
+        runs = f"{numbers.counted(len(found.added), 'run')} new, {numbers.count(len(found.present))} here already"
         more = f", {numbers.counted(len(found.notebooks), 'notebook')}" if found.notebooks else ""
+        if found.runs or found.notebooks or not (found.foreign or found.counters):
+            ui.box("note", f"{runs}{more}.")
         if found.foreign:
             ui.box("note", f"{numbers.counted(len(found.foreign), 'rate')} of another program.")
             table = foreign_table(found.foreign)
             st.dataframe(table, hide_index=True)
             ui_export.table(table, "foreign", {"file": given.name})
-        elif found.counters:
+        if found.counters:
             names = ", ".join(found.counters)
             ui.box("note", f"{numbers.counted(len(found.counters), 'power counter')} of a trace.", names)
-        else:
-            ui.box("note", f"{counts}{more}.")
         for sentence in found.notes:
             ui.sentence(sentence)
         for sentence in found.refused:

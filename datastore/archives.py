@@ -18,7 +18,7 @@ MOST_MEMBERS = 20_000
 MOST_BYTES = 2_000_000_000
 """All that is read out of one archive, expanded."""
 MOST_MEMBER_BYTES = 600_000_000
-FOLDERS = ("runs", "profiles", "corpora", "notebooks", "power")
+FOLDERS = ("runs", "profiles", "earlier-profiles", "corpora", "notebooks", "power", "foreign")
 """What is looked at below an unpacked bundle or a data folder."""
 _BLOCK = 1 << 20
 

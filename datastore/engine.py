@@ -35,7 +35,7 @@ DRAIN_S = 10.0
 JOB_LIMIT_S = 900.0
 """A write that runs longer is interrupted and undone, so that it cannot hold up all others."""
 _WATCH_S = 0.05
-_CONFIG: dict[str, str | bool | int | float | list[str]] = {
+READING: dict[str, str | bool | int | float | list[str]] = {
     # A query typed by a user must not read or write other files, or fetch extensions.
     "enable_external_access": False,
     "autoinstall_known_extensions": False,
@@ -227,7 +227,7 @@ class Engine:
 
     def _connect(self) -> Cursor:
         try:
-            connection = duckdb.connect(self.database, config=_CONFIG)
+            connection = duckdb.connect(self.database, config=READING)
         except duckdb.Error as error:
             if is_damage_at_open(error):
                 raise self._set_aside(error) from error

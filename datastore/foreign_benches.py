@@ -16,6 +16,7 @@ from datastore.errors import ForeignError
 from datastore.run_row import clean
 
 MNN, LLAMA = "llm_bench", "llama-bench"
+TESTS = ("prefill", "decode", "both")
 MOST_BYTES = 20_000_000
 UNSTEADY = 0.1
 """Standard deviation over mean from which a rate is called unsteady."""
@@ -88,9 +89,7 @@ def read_benches(data: bytes, name: str) -> ForeignFile:
         )
     notes = []
     if noise:
-        notes.append(
-            f"{_counted(noise, 'line')} of {name} {_are(noise)} no results (a log, most likely) and were passed over."
-        )
+        notes.append(f"Passed over in {name}: {_counted(noise, 'line')} without results (a log, most likely).")
     if runs > 1:
         notes.append(f"{name} holds {runs} runs of llm_bench one after the other; they are kept apart by their order.")
     if lacking := absent + empty:
@@ -148,7 +147,7 @@ def _mnn(body: Mapping[str, Any]) -> Iterator[ForeignResult]:
     settings = {
         name: _PRECISION.get(body[name], body[name]) if name in ("precision", "memory", "power") else body[name]
         for name in ("precision", "memory", "power", "quantAttention", "useMmap", "modelSize")
-        if isinstance(body.get(name), str | int | float | bool)
+        if _is_plain(body.get(name))
     }
     base = ForeignResult(
         MNN, _text(body.get("model")), None, _text(body.get("backend")), _whole(body.get("threads")),
@@ -182,7 +181,7 @@ def _llama(body: Mapping[str, Any]) -> ForeignResult:
     prompt, made = _whole(body.get("n_prompt")) or 0, _whole(body.get("n_gen")) or 0
     samples = body.get("samples_ts")
     names = ("type_k", "type_v", "n_batch", "n_ubatch", "n_gpu_layers", "n_depth", "flash_attn", "build_commit")
-    settings = {name: body[name] for name in names if isinstance(body.get(name), str | int | float | bool)}
+    settings = {name: body[name] for name in names if _is_plain(body.get(name))}
     device = " / ".join(filter(None, (_text(body.get("cpu_info")), _text(body.get("gpu_info")))))
     model = _text(body.get("model_type")) or _text(body.get("model_filename"))
     return ForeignResult(
@@ -225,6 +224,11 @@ def _told_apart(results: list[ForeignResult]) -> Iterator[ForeignResult]:
             yield replace(item, notes=(*item.notes, sentence))
         else:
             yield item
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a setting is one that a file can say again: text, or a number that is one."""
+    return isinstance(value, str) or (isinstance(value, int | float) and abs(value) < 2**53)
 
 
 def _counted(count: int, thing: str) -> str:

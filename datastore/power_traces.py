@@ -1,7 +1,9 @@
 """How are power counters of traces kept? Beside the runs, each trace once, found again by the time that it covers."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from datastore.engine import Cursor, transaction
 from datastore.perfetto_traces import PowerCounter, PowerTrace
@@ -77,7 +79,12 @@ def list_traces(store: Store) -> list[KeptTrace]:
 
 def load_counters(store: Store, file_sha256: str) -> list[PowerCounter]:
     """The counters of one trace with their readings."""
-    rows = store.read(
+    return read_counters(store.read, file_sha256)
+
+
+def read_counters(read: Callable[[str, list[Any]], list[tuple[Any, ...]]], file_sha256: str) -> list[PowerCounter]:
+    """The same from whatever database ``read`` asks."""
+    rows = read(
         "SELECT kind, name, unit, time_ns, reading FROM power_counters WHERE file_sha256 = ? ORDER BY ordinal",
         [file_sha256],
     )

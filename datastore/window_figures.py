@@ -64,7 +64,7 @@ def window_figures(store: Store, where: RunFilter) -> list[WindowFigures]:
             avg(proposed) FILTER (pooled), avg(accepted) FILTER (pooled), avg(verify_ns) FILTER (pooled) / 1e6,
             max_by(run_id, row(pooled, coalesce(created_at, ingested_at), run_no)),
             max_by(text, row(pooled, coalesce(created_at, ingested_at), run_no))
-        FROM members GROUP BY {keys} ORDER BY min(run_no)
+        FROM members GROUP BY {keys} ORDER BY min(coalesce(created_at, ingested_at)), min(run_no)
         """,  # noqa: S608
         values,
     )

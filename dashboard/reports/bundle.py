@@ -5,6 +5,7 @@
 - ``runs.parquet``, ``rounds.parquet``: the same runs as tables, for pandas and others;
 - ``notebook.json`` and ``report.ipynb``: the notebook for this program and for Jupyter;
 - ``power/``: power counters of Perfetto traces that were recorded while its runs ran, see ``datastore.power_files``;
+- ``foreign/``: rates of other programs, where it shows or asks for them, see ``datastore.foreign_files``;
 - ``profiles/``, ``corpora/``: cost profiles and trajectory sets that its figures are replayed with and that are not
   part of this program; ``earlier-profiles/``: what a device whose history is shown was measured with before.
 """
@@ -37,6 +38,8 @@ from dashboard.services.power import traces_beside
 from datastore.errors import ExportError, RunNotFoundError
 from datastore.export import Export, export_runs, read_log
 from datastore.files import download_name, safe_name
+from datastore.foreign import by_file, list_results
+from datastore.foreign_files import results_file
 from datastore.power_files import trace_file
 from datastore.profile_bin import ProfileFile, earlier_body
 from datastore.queries import RunFilter, RunRow
@@ -60,6 +63,8 @@ class Contents:
     earlier: tuple[ProfileFile, ...]
     """What was measured before on the devices whose history is shown."""
     corpora: tuple[str, ...]
+    foreign: bool
+    """Whether rates of other programs are shown or asked for."""
     notes: tuple[str, ...]
     """Sentences about what is not taken along."""
 
@@ -73,6 +78,8 @@ def contents(source: Source, notebook: Notebook) -> Contents:
         "group": [],
         "history": [],
         "audio": [],
+        "device": [],
+        "view": [],
     }
     for cell in notebook.cells:
         if cell.kind == "figure":
@@ -92,7 +99,13 @@ def contents(source: Source, notebook: Notebook) -> Contents:
             rows |= {row.run_id: row for row in source.matching(RunFilter(groups=(group,)))}
         except UnknownNameError as error:
             notes.append(f"The runs of a group are not taken along: {error}")
-    if any(cell.kind == "query" for cell in notebook.cells):
+    for device in dict.fromkeys(wanted["device"]):
+        try:
+            rows |= {row.run_id: row for row in source.matching(RunFilter(devices=(device,)))}
+        except UnknownNameError as error:
+            notes.append(f"The runs of a device are not taken along: {error}")
+    queries = any(cell.kind == "query" for cell in notebook.cells)
+    if queries:
         everything = source.matching(RunFilter(), limit=MOST_QUERIED + 1)
         if len(everything) <= MOST_QUERIED:
             rows |= {row.run_id: row for row in everything}
@@ -111,17 +124,21 @@ def contents(source: Source, notebook: Notebook) -> Contents:
         notes.append(f"Recordings of people are not taken along: {', '.join(dict.fromkeys(wanted['audio']))}.")
     own = [name for name in dict.fromkeys(wanted["profile"]) if name not in catalogue.profile_ids()]
     sets = [name for name in dict.fromkeys(wanted["corpus"]) if name not in corpus_ids()]
-    return Contents(tuple(rows.values()), tuple(own), tuple(earlier.values()), tuple(sets), tuple(notes))
+    foreign = queries or "foreign" in wanted["view"]
+    # Whoever takes them in numbers them in this order, by which ties are broken wherever runs are listed.
+    first = sorted(rows.values(), key=lambda row: (row.created_at or row.ingested_at, row.ingested_at, row.run_id))
+    return Contents(tuple(first), tuple(own), tuple(earlier.values()), tuple(sets), foreign, tuple(notes))
 
 
 def _collect(body: Mapping[str, Any], notebook: Notebook, wanted: dict[str, list[str]]) -> None:
     known = notebook.parameters
     view = VIEWS.get(str(body.get("view")))
+    wanted["view"].append(str(body.get("view")))
     for key, value in body.get("settings", {}).items():
         # What a setting names, its kind says: a second run or profile has another name.
         kind = view.settings[key].kind if view is not None and key in view.settings else key
-        kind = key if key in ("group", "audio") else kind
-        if kind in ("run", "runs", "profile", "corpus", "group", "audio"):
+        kind = key if key in ("group", "audio", "device") else kind
+        if kind in ("run", "runs", "profile", "corpus", "group", "audio", "device"):
             value = filled(value, known)  # noqa: PLW2901 - the same with its parameters filled in
             many = value if isinstance(value, list) else str(value).split() if kind == "runs" else [str(value)]
             wanted["runs" if kind == "run" else kind] += [str(item) for item in many]
@@ -151,6 +168,8 @@ def write_bundle(source: Source, notebook: Notebook, now: datetime | None = None
             files[f"{table}.parquet"] = export_runs(source.store, where, "parquet", table).data
     for trace in traces_beside(source.store, found.rows):
         files[f"power/{trace.file_sha256[:16]}.parquet"] = trace_file(source.store, trace)
+    for (digest, name), results in by_file(list_results(source.store)).items() if found.foreign else ():
+        files[f"foreign/{digest[:16]}.json"] = results_file(digest, name, results)
     for name in found.profiles:
         files[f"profiles/{safe_name(name)}.json"] = _json(profile_to_json(source.profile(name)))
     for kept in found.earlier:

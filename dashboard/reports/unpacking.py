@@ -20,9 +20,11 @@ from datastore.errors import ArchiveError
 _LOG = re.compile(r"runs/[^/]+\.ndjson")
 _META = ".meta.json"
 _TAKEN = re.compile(
-    rf"{re.escape(NOTEBOOK)}|notebooks/[^/]+\.notebook\.json|(?:earlier-)?profiles/[^/]+\.json|(corpora|power)/[^/]+\.parquet"
+    rf"{re.escape(NOTEBOOK)}|notebooks/[^/]+\.notebook\.json|((?:earlier-)?profiles|foreign)/[^/]+\.json|(corpora|power)/[^/]+\.parquet"
 )
 """Members beside the logs that are read."""
+MOST_NOTES, MOST_NOTE = 20, 1_000
+"""Sentences of a manifest that are shown, and characters of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,10 @@ class Packed:
     corpora: list[tuple[str, bytes]] = field(default_factory=list)
     power: list[tuple[str, bytes]] = field(default_factory=list)
     """Power counters of traces."""
+    foreign: list[tuple[str, bytes]] = field(default_factory=list)
+    """Rates of other programs."""
+    notes: list[str] = field(default_factory=list)
+    """What was not taken along, in sentences of whoever packed it."""
     problems: list[str] = field(default_factory=list)
 
 
@@ -79,8 +85,11 @@ def packed_rest(archive: Archive) -> Packed:
         ArchiveError: the archive is damaged, or expands too far.
     """
     out = Packed()
-    files = _manifest(archive).get("files")
+    manifest = _manifest(archive)
+    files, notes = manifest.get("files"), manifest.get("notes")
     said = files if isinstance(files, dict) else {}
+    if isinstance(notes, list):
+        out.notes += [note[:MOST_NOTE] for note in notes[:MOST_NOTES] if isinstance(note, str)]
     for name in archive.names:
         if not _TAKEN.fullmatch(name):
             continue
@@ -101,6 +110,8 @@ def packed_rest(archive: Archive) -> Packed:
             out.corpora.append((name, archive.read(name)))
         elif re.fullmatch(r"power/[^/]+\.parquet", name):
             out.power.append((name, archive.read(name)))
+        elif re.fullmatch(r"foreign/[^/]+\.json", name):
+            out.foreign.append((name, archive.read(name)))
     return out
 
 

@@ -8,6 +8,7 @@ import json
 import re
 import tempfile
 import zipfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -22,11 +23,13 @@ from dashboard.services.corpora import import_set
 from datastore.annotations import add_tag, get_annotations, set_notes
 from datastore.archives import opened
 from datastore.errors import ArchiveError, ForeignError, RunNotFoundError, StoreFolderError
-from datastore.foreign import keep_results
+from datastore.foreign import holds_results, keep_results
 from datastore.foreign_benches import ForeignResult, read_benches
+from datastore.foreign_files import read_results_file
 from datastore.ingest import ingest_run
 from datastore.library import put_profile
-from datastore.perfetto_traces import looks_like_trace, read_power_trace
+from datastore.other_stores import kept_there
+from datastore.perfetto_traces import PowerTrace, looks_like_trace, read_power_trace
 from datastore.power_files import read_trace_file
 from datastore.power_traces import forget_trace, holds_trace, keep_trace
 from datastore.profile_bin import keep_earlier
@@ -94,6 +97,8 @@ def import_path(store: Store, path: Path, shown: str | None = None) -> Imported:
         for run in packed_runs(archive):
             _take(store, run, out)
         _take_rest(store, packed_rest(archive), out)
+    if path.is_dir():
+        _take_of_store(store, path, out)
     return out
 
 
@@ -173,6 +178,7 @@ def _take_trace(store: Store, data: bytes, name: str, out: Imported) -> None:
 
 def _take_rest(store: Store, rest: Packed, out: Imported) -> None:
     out.refused += rest.problems
+    out.notes += rest.notes
     out.notebooks += rest.notebooks
     for name, body in rest.profiles:
         try:
@@ -186,15 +192,14 @@ def _take_rest(store: Store, rest: Packed, out: Imported) -> None:
             out.refused.append(f"The earlier profile {name} was not taken: {error}")
     for name, data in rest.power:
         try:
-            digest, file_name, trace = read_trace_file(data, name)
-            if keep_trace(store, file_name, digest, trace):
-                out.counters += [item.name for item in trace.counters]
-            elif not holds_trace(store, digest, trace):
-                out.refused.append(
-                    f"Other readings of the trace {file_name} are kept here already; {name} was not taken."
-                )
+            _take_counters(store, *read_trace_file(data, name), out)
         except As2dError as error:
             out.refused.append(f"The power counters {name} were not taken: {error}")
+    for name, data in rest.foreign:
+        try:
+            _take_rates(store, *read_results_file(data, name), out)
+        except As2dError as error:
+            out.refused.append(f"The rates of other programs {name} were not taken: {error}")
     for name, data in rest.corpora:
         with tempfile.TemporaryDirectory(prefix="as2d-import-") as folder:
             path = Path(folder) / "set.parquet"
@@ -206,6 +211,33 @@ def _take_rest(store: Store, rest: Packed, out: Imported) -> None:
                 out.corpora.append(import_set(store.folders, path)[0].id)
             except As2dError as error:
                 out.refused.append(f"The trajectory set {name} was not taken: {error}".replace(str(path), name))
+
+
+def _take_of_store(store: Store, folder: Path, out: Imported) -> None:
+    """What only the database of another data folder holds."""
+    try:
+        results, traces = kept_there(folder)
+    except ArchiveError as error:
+        out.notes.append(str(error))
+        return
+    for digest, name, rates in results:
+        _take_rates(store, digest, name, rates, out)
+    for digest, name, trace in traces:
+        _take_counters(store, digest, name, trace, out)
+
+
+def _take_counters(store: Store, digest: str, name: str, trace: PowerTrace, out: Imported) -> None:
+    if keep_trace(store, name, digest, trace):
+        out.counters += [item.name for item in trace.counters]
+    elif not holds_trace(store, digest, trace):
+        out.refused.append(f"Other readings of the trace {name} are kept here already; these were not taken.")
+
+
+def _take_rates(store: Store, digest: str, name: str, rates: Sequence[ForeignResult], out: Imported) -> None:
+    if keep_results(store, name, digest, rates):
+        out.foreign += rates
+    elif not holds_results(store, digest, rates):
+        out.refused.append(f"Other rates of the file {name} are kept here already; these were not taken.")
 
 
 def _take_profile(store: Store, body: Any, out: Imported) -> None:

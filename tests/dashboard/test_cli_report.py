@@ -83,7 +83,7 @@ def test_rates_of_other_programs_are_taken_in_by_their_content(stored, tmp_path,
     assert main(["import", str(path)]) == 0
     said = capsys.readouterr().out
     assert "31.50 tok/s" in said
-    assert "are no results" in said
+    assert "without results" in said
     assert main(["import", str(path), "--json"]) == 0
     out = json.loads(capsys.readouterr().out)
     assert out["foreign"][0]["tps"] == 31.5

@@ -48,7 +48,7 @@ def test_llama_bench_is_read_as_array_and_as_lines():
 def test_log_lines_around_the_json_are_passed_over_and_counted():
     found = read("CPU Group: [ 0 1 ], 300000\nload {config}\n", MNN, "\nbye\n")
     assert len(found.results) == 2
-    assert any("are no results" in note for note in found.notes)
+    assert any("without results" in note for note in found.notes)
 
 
 def test_several_runs_in_one_file_are_kept_and_said():

@@ -22,17 +22,27 @@ from dashboard.notebook.running import run_notebook
 from dashboard.notebook.source import Source
 from dashboard.reports.bundle import SCHEMA, contents, write_bundle
 from dashboard.reports.rerun import open_bundle
+from dashboard.reports.unpacking import sha256
 from dashboard.services.importing import import_bytes, import_path
 from dashboard.services.reporting import make_report
 from dashboard.views.theme import LIGHT
 from datastore.annotations import add_tag, get_annotations, set_notes
 from datastore.errors import ArchiveError
 from datastore.export import export_runs, read_log
+from datastore.foreign_files import read_results_file
 from datastore.library import put_profile
 from datastore.opening import open_store
+from datastore.perfetto_traces import PowerCounter, PowerTrace
+from datastore.power_traces import holds_trace, keep_trace
 from datastore.queries import get_run, list_runs
 
 ROOT = Path(__file__).parents[3]
+RATE = {
+    "tool": "llama-bench", "model": None, "device": None, "backend": None, "threads": 4, "test": "decode",
+    "prompt_tokens": None, "generated_tokens": 64, "tps": 31.5, "sd_tps": None, "samples": None, "settings": {},
+    "notes": [],
+}  # fmt: skip
+TRACE = PowerTrace((PowerCounter("battery", "current", "µA", (1, 2), (3.0, 4.0)),), 5, None, ("odd",))
 
 
 @pytest.fixture
@@ -171,6 +181,21 @@ def test_the_jupyter_notebook_runs_again_from_the_unpacked_bundle(bundle, tmp_pa
     assert "There is no" not in done.stdout
 
 
+def test_an_unpacked_bundle_holds_what_the_packed_one_does(tmp_path, other):
+    folder = tmp_path / "unpacked"
+    for name in ("runs/x.ndjson", "earlier-profiles/a.json", "foreign/a.json", "power/a.parquet", "profiles/a.json"):
+        (folder / name).parent.mkdir(parents=True)
+        (folder / name).write_text("")
+    said = " ".join(import_path(other, folder).refused)
+    assert all(name in said for name in ("earlier-profiles/a.json", "foreign/a.json", "power/a.parquet"))
+
+
+def test_what_a_bundle_leaves_out_is_told_to_whoever_takes_it_in(shelf, other):
+    notebook = Notebook("nb-4", "Heard", (figure_cell("recording", audio="mine.wav"),))
+    found = import_bytes(other, write_bundle(Source(shelf), notebook).data, "b.zip")
+    assert found.notes == ["Recordings of people are not taken along: mine.wav."]
+
+
 def test_an_opened_bundle_runs_its_own_notebook(bundle, tmp_path, notebook):
     path = tmp_path / "b.zip"
     path.write_bytes(bundle)
@@ -245,11 +270,68 @@ def test_an_earlier_profile_that_is_none_is_refused_with_a_sentence(other):
     ]
 
 
-def test_another_data_folder_is_taken_in_without_its_database(tmp_path, other):
+RATES = json.dumps(
+    {"cpu_info": "Cortex-X4", "model_type": "qwen3", "n_threads": 4, "n_prompt": 0, "n_gen": 64, "avg_ts": 31.5}
+).encode()
+
+
+def test_what_only_the_database_of_another_data_folder_holds_comes_in_once(tmp_path, other):
+    with open_store(tmp_path / "data") as store:
+        put(store, tmp_path, "a")
+        import_bytes(store, RATES, "bench.json")
+        keep_trace(store, "power.pftrace", sha256(b"x"), TRACE)
+    found, again = import_path(other, tmp_path / "data"), import_path(other, tmp_path / "data")
+    assert ([item.tps for item in found.foreign], found.counters, found.notes) == ([31.5], ["current"], [])
+    assert (again.foreign, again.counters, again.refused) == ([], [], [])
+    assert holds_trace(other, sha256(b"x"), TRACE)
+    (tmp_path / "data" / "as2d.duckdb").write_bytes(b"no database")
+    damaged = import_path(other, tmp_path / "data")
+    assert (damaged.present, damaged.refused) == (["a"], [])
+    assert damaged.notes[0].startswith("Rates of other programs and power counters that ")
+
+
+def test_what_a_device_ran_and_rates_of_other_programs_come_along(tmp_path, other):
+    with open_store(tmp_path / "data") as store:
+        for run_id, window, day in (("a", "clean_00", 3), ("b", "clean_01", 2), ("c", "clean_02", 1)):
+            put(store, tmp_path, run_id, window=window, created_at=f"2026-03-0{day}T10:00:00+00:00")
+        import_bytes(store, RATES, "bench.json")
+        device = get_run(store, "a").device_key
+        cells = (figure_cell("stored windows", device=device, part="table"), figure_cell("foreign"))
+        notebook = Notebook("nb-3", "Windows", cells)
+        shown = seen(run_notebook(notebook, Source(store), LIGHT))
+        packed = write_bundle(Source(store), notebook).data
+    put(other, tmp_path, "c", window="clean_02", created_at="2026-03-01T10:00:00+00:00")
+    found = import_bytes(other, packed, "b.zip")
+    assert (sorted(found.added), found.refused) == (["a", "b"], [])
+    assert seen(run_notebook(notebook, Source(other), LIGHT)) == shown
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"format": 2},
+        {"file_sha256": "../x"},
+        {"results": []},
+        {"results": [{}]},
+        {"results": "x"},
+        *({"results": [RATE | fault]} for fault in (
+            {"tps": -1}, {"tps": "1"}, {"tps": 1e10}, {"threads": 1.5}, {"samples": True}, {"tool": "x"}, {"test": "x"},
+            {"notes": "x"}, {"settings": {"a": []}}, {"more": 1},
+        )),
+    ],
+)  # fmt: skip
+def test_rates_that_no_program_measured_are_refused(change):
+    body = {"format": 1, "file_sha256": sha256(b"x"), "file_name": "bench.json", "results": [RATE]}
+    assert read_results_file(json.dumps(body).encode(), "x")[2][0].tps == 31.5
+    with pytest.raises(ArchiveError, match="holds no rates of other programs"):
+        read_results_file(json.dumps(body | change).encode(), "x")
+
+
+def test_another_data_folder_is_taken_in_while_somebody_has_it_open(tmp_path, other):
     with open_store(tmp_path / "data") as store:
         put(store, tmp_path, "a")
         add_tag(store, "a", "kept")
-        found = import_path(other, tmp_path / "data")  # while somebody has it open
+        found = import_path(other, tmp_path / "data")
     assert found.added == ["a"]
     assert get_annotations(other, "a").tags == ("kept",)
 

@@ -78,7 +78,7 @@ def test_counters_that_a_bundle_gives_out_as_those_of_a_trace_do_not_stand_again
     take(workspace, genuine)
     ours = load_counters(store, digest)
     (said,) = take(workspace, forged, "b.zip").refused
-    assert said.startswith("Other readings of the trace power.pftrace are kept here already; power/")
+    assert said.startswith("Other readings of the trace power.pftrace are kept here already; these were not taken.")
     assert load_counters(store, digest) == ours
     with open_store(tmp_path / "other") as other:
         assert import_bytes(other, forged, "b.zip").refused == []
