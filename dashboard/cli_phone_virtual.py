@@ -98,7 +98,7 @@ def phone_fault(options: argparse.Namespace) -> Answer:
             raise DeviceError(f"{given!r} is no value of a fault.", "Write it as name=value, like s=5.")
         values[name] = value
     fault_from_outside(_folder(options), options.fault, **values)
-    return Answer({"fault": options.fault, "values": values}, f"{options.fault}: {FAULTS[options.fault]}.")
+    return Answer({"fault": options.fault, "values": values}, f"Done: {' '.join([options.fault, *options.values])}.")
 
 
 def _folder(options: argparse.Namespace) -> Path:

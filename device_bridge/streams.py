@@ -165,6 +165,8 @@ def _stage(state: RunState, request: Request, record: RunRecord | None) -> str:
         if request.method in OPERATIONS:
             return "working"
         return f"decoding, {len(record.tokens)} tokens"
+    if record.conditions and "request" not in record.marks:
+        return "checking its conditions"
     if record.engines:
         return "preparing the audio" if request.gates is None else "preparing the audio, then resting"
     if request.target.exact_widths is None:

@@ -253,7 +253,7 @@ def fit_left(workspace: Workspace, job: Job) -> Profile:
     """
     if not job.wait(JOB_DEADLINE_S) or job.state != "done":
         reason = job.error or f"The calibration is {job.state}."
-        raise ProfileError(f"{reason} Start it again within a day to measure only the rest.")
+        raise ProfileError(f"{_ended(reason)} Start it again within a day to measure only the rest.")
     request = job.runs[0].request
     return fit_stored(workspace, request.group_id or "", str(request.options["profile"]))
 
@@ -334,9 +334,14 @@ def _new_failure(calibration: Calibration, failed: FailedWidth) -> bool:
 def _unfinished(calibration: Calibration) -> str:
     reason = calibration.job.error or f"The calibration is {calibration.job.state}."
     return (
-        f"{reason} No profile is kept. {calibration.share:.0%} is measured; "
+        f"{_ended(reason)} No profile is kept. {calibration.share:.0%} is measured; "
         "start it again within a day to measure only the rest."
     )
+
+
+def _ended(reason: str) -> str:
+    """A reason that another sentence follows; its advice may end in a command."""
+    return reason if reason.endswith((".", "!", "?")) else f"{reason}."
 
 
 def _setting(request: Request) -> tuple[object, ...]:

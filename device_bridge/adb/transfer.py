@@ -98,9 +98,13 @@ def push_file(
     stopped = cancel or threading.Event()
     mode = 0o755 if executable else 0o644
     crossed: list[int] = []  # bytes, one entry for each time the sending began
+    began_at: list[int] = []
 
     def send(receiver: Receiver, start: int, size: int, known: str | None) -> None:
+        if began_at and began_at[-1] < start:  # what the adb server had taken and the phone never got did not cross
+            crossed[-1] = min(crossed[-1], start - began_at[-1])
         crossed.append(0)
+        began_at.append(start)
 
         def told(done: int) -> None:
             if stopped.is_set():

@@ -68,10 +68,11 @@ def describe_runner(
     """
     argv = [*runner.argv, "--describe"]
     done = phone.run(argv, env=runner.env, cwd=runner.cwd, timeout_s=timeout_s, check=False, cancel=cancel)
-    name = runner.argv[0].rpartition("/")[2]
+    program = runner.argv[0].rpartition("/")[2]
+    name = "runner" if program == "runner" else f"runner {program}"
     if done.code:
         raise RunnerTrialError(
-            f"The runner {name} does not start on the phone: {explain_exit(done.code)}{_words(done)}.",
+            f"The {name} does not start on the phone: {explain_exit(done.code)}{_words(done)}.",
             exit_hint(done.code) or "Set the phone up again.",
         )
     body = _last_object(done)
@@ -86,7 +87,7 @@ def describe_runner(
         )
     except (KeyError, TypeError, ValueError) as error:
         raise RunnerTrialError(
-            f"The runner {name} answers --describe with something else than its versions, backends and methods.",
+            f"The {name} answers --describe with something else than its versions, backends and methods.",
             "Use a runner that speaks this protocol.",
         ) from error
 

@@ -86,7 +86,7 @@ async def inflict(phone: Controlled, name: str, values: Mapping[str, Any]) -> No
         KeyError, ValueError: a value is missing or is none.
     """
     if name not in FAULTS:
-        raise RefusedError(f"there is no fault {name!r}; known: {', '.join(FAULTS)}")
+        raise RefusedError("there is no such fault")
     seconds = float(values["s"]) if "s" in values else None
     if name in {"wifi", "wifi-off"}:
         await phone.wifi(on=name == "wifi")

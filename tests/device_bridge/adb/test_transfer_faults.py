@@ -144,6 +144,7 @@ def test_a_phone_that_starts_anew_in_the_middle_gets_the_rest(phone, big):
     pushed = push_file(phone.phone, big, PLACE, progress=progress, retry=PATIENT)
     assert happened.is_set()
     assert pushed.resumed_from_bytes > 0
+    assert pushed.sent_bytes == SIZE  # what was under way when the link broke is not counted twice
     assert is_there(phone, big)
 
 
