@@ -34,6 +34,8 @@ PRESS_KEPT_S = 10.0
 """A press that the script has not come to by then is forgotten: nothing starts out of the blue."""
 MOST_ALT = 200
 """Letters of what is read out in place of a figure."""
+_ADDRESS = re.compile(r"(?<=://)|(?<=\bwww)(?=\.)|(?<=@)(?=[\w-]+\.)")
+"""Where what would be taken for an address of the web or of a person can be parted without being seen."""
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~:$&])")
 
 
@@ -113,8 +115,8 @@ def guarded() -> Iterator[None]:
 
 
 def plain(text: str) -> str:
-    """Foreign text for a label that Streamlit would read as Markdown."""
-    return _MARKDOWN.sub(r"\\\1", text)
+    """Foreign text for a label that Streamlit would read as Markdown; an address in it is no link."""
+    return _MARKDOWN.sub(r"\\\1", _ADDRESS.sub("\N{WORD JOINER}", text))
 
 
 def pressed(label: str, key: str, **more: Any) -> bool:

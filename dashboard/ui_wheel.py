@@ -9,12 +9,9 @@ _SCRIPT = """
 export default function (component) {
   const { data, setTriggerValue } = component;
   const send = (range) => setTriggerValue("range", range);
-  const attach = (left) => {
+  const follow = () => {
     const figure = document.querySelector(`.st-key-${data.chart} .js-plotly-plot`);
-    if (!figure || !figure.on) {
-      if (left > 0) setTimeout(() => attach(left - 1), 150);
-      return;
-    }
+    if (!figure || !figure.on) return;
     figure.as2dSend = send;
     if (figure.as2dFollowed) return;
     figure.as2dFollowed = true;
@@ -27,7 +24,13 @@ export default function (component) {
       waiting = setTimeout(() => figure.as2dSend(whole ? [null, null] : range.map(Number)), data.pause_ms);
     });
   };
-  attach(40);
+  // A page that is drawn anew makes its figures anew, without calling this again: whatever stands there is followed.
+  window.as2dFollowWatch?.disconnect();
+  const watch = new MutationObserver(follow);
+  window.as2dFollowWatch = watch;
+  watch.observe(document.body, { childList: true, subtree: true });
+  follow();
+  return () => watch.disconnect();
 }
 """
 PAUSE_MS = 350

@@ -114,9 +114,11 @@ def import_bytes(store: Store, data: bytes, name: str) -> Imported:
         path = Path(folder) / f"upload{suffix}"
         path.write_bytes(data)
         try:
-            return import_path(store, path, name)
+            found = import_path(store, path, name)
         except (ArchiveError, ForeignError) as error:  # what people called it, not where it lay for a moment
             raise type(error)(str(error).replace(str(path), name)) from error
+        found.refused = [sentence.replace(str(path), name) for sentence in found.refused]
+        return found
 
 
 def _take(store: Store, run: PackedRun, out: Imported) -> None:

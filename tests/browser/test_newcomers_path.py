@@ -109,7 +109,7 @@ def test_a_click_into_the_map_opens_the_window_under_that_budget(dashboard, page
     assert page.get_by_text(re.compile(r"^\w+, b = \d+$")).is_visible()
 
 
-def test_a_drag_over_the_overview_zooms_and_keys_move_on(dashboard, page):
+def test_a_drag_over_the_overview_zooms_and_keys_and_every_turn_of_the_wheel_move_on(dashboard, page):
     open_page(page, f"{dashboard.url}/timeline?corpus=demo&window=long_00&profile=k70&b=7")
     strip = page.locator(CHART).nth(0).bounding_box()
     left, width, middle = strip["x"] + 132, strip["width"] - 188, strip["y"] + 20
@@ -122,4 +122,11 @@ def test_a_drag_over_the_overview_zooms_and_keys_move_on(dashboard, page):
     before = page.evaluate("location.search")
     page.keyboard.press("d")
     page.wait_for_function("before => location.search !== before", arg=before)
+    for _ in range(2):  # each draws the figure anew, which has to be followed again
+        settle(page)
+        page.wait_for_function("document.querySelector('.st-key-detail .js-plotly-plot')?.as2dFollowed")
+        before = page.evaluate("location.search")
+        page.locator(CHART).nth(1).hover(position={"x": 500, "y": 100})
+        page.mouse.wheel(0, -240)
+        page.wait_for_function("before => location.search !== before", arg=before)
     assert (exceptions(page), page.said) == ([], [])

@@ -181,6 +181,14 @@ def test_the_jupyter_notebook_runs_again_from_the_unpacked_bundle(bundle, tmp_pa
     assert "There is no" not in done.stdout
 
 
+def test_what_is_refused_of_an_upload_is_told_by_the_name_it_came_with(other, bundle):
+    with zipfile.ZipFile(io.BytesIO(bundle)) as archive:
+        manifest = json.loads(archive.read("manifest.json")) | {"files": {}}
+    changed = repacked(bundle, notebook=b"{", manifest=json.dumps(manifest).encode())
+    (said,) = import_bytes(other, changed, "b.zip").refused
+    assert said.startswith("The notebook notebook.json was not taken: 'notebook.json' in b.zip is no JSON")
+
+
 def test_an_unpacked_bundle_holds_what_the_packed_one_does(tmp_path, other):
     folder = tmp_path / "unpacked"
     for name in ("runs/x.ndjson", "earlier-profiles/a.json", "foreign/a.json", "power/a.parquet", "profiles/a.json"):
