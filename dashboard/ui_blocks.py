@@ -10,7 +10,7 @@ import streamlit as st
 from as2d_core.errors import As2dError
 from dashboard import ui, ui_export
 from dashboard.notebook.cells import Cell, Notebook
-from dashboard.notebook.outputs import Block, Drawing, Grid, Markup, Sentence
+from dashboard.notebook.outputs import Block, Drawing, Grid, Markup, Sentence, written
 from dashboard.notebook.running import Result, run_cell
 from dashboard.notebook.source import Source
 from dashboard.services.workspace import Workspace
@@ -85,8 +85,9 @@ def _grid(grid: Grid) -> pd.DataFrame:
     unique = [f"{name} ({names[:i].count(name) + 1})" if name in names[:i] else name for i, name in enumerate(names)]
     frame = pd.DataFrame([list(row) for row in grid.rows], columns=unique)
     widths = column_widths({name: list(frame[name]) for name in frame.columns})
+    shown = dict.fromkeys(frame.select_dtypes("number").columns, written)
     st.dataframe(
-        frame,
+        frame.style.format(shown),
         hide_index=True,
         placeholder=numbers.NA,
         height=grid_height(len(frame), MOST_ROWS),

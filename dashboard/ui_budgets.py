@@ -25,6 +25,7 @@ from dashboard.services.replays import window_audio
 from dashboard.services.workspace import Workspace
 from dashboard.views import numbers
 from dashboard.views.boxes import sentence_html
+from dashboard.views.choice_steps import choice_sentence
 from dashboard.views.figure_help import HELP
 from dashboard.views.heading import badge_html, heading_html, heading_info, heading_text
 from dashboard.views.run_labels import costs_sentence, profile_label
@@ -49,6 +50,8 @@ class Pair:
     budget: int
     by_hand: bool = False
     """Whether a person has picked it."""
+    called: str = "selected"
+    """What the pair is; where a width rule is chosen, the pair beside it is not what would be deployed."""
 
 
 @dataclass(frozen=True)
@@ -216,7 +219,8 @@ def selected(found: Compared) -> Pair:
     if picked is not None:
         return picked
     if found.choice is not None:
-        return Pair(found.choice.fixed.drafter, found.choice.fixed.budget)
+        fixed, ruled = found.choice.fixed, found.choice.deployed.width_rule is not None
+        return Pair(fixed.drafter, fixed.budget, called="fixed choice" if ruled else "selected")
     table = found.shown.table
     best = table.best or table.rows[0]
     return Pair(best.drafter, best.budget)
@@ -243,26 +247,18 @@ def pick_range(report: BudgetReport) -> Callable[[float, float], None]:
 def pair_tools(found: Compared, pair: Pair) -> None:
     """What was chosen without looking at test windows, and the way back to it."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        ui.sentence(choice_sentence(found, pair), beside=True)
+        ui.sentence(_choice_sentence(found, pair), beside=True)
         if pair.by_hand or found.among is not None:
             clear = {"b": None, "drafter": None, "from": None, "to": None, "frozen": None}
             st.button("Choose among all", icon=":material/undo:", on_click=ui_state.put, kwargs=clear, type="tertiary")
 
 
-def choice_sentence(found: Compared, pair: Pair) -> str:
+def _choice_sentence(found: Compared, pair: Pair) -> str:
     """What was chosen, or why nothing could be."""
     if found.choice is None:
         return found.problem or "Nothing could be chosen."
-    fixed = found.choice.fixed
-    if pair.by_hand:
-        return f"Picked by hand; {numbers.tps(fixed.validation_tps)} on validation windows."
-    among = "" if found.among is None else f" among b = {found.among[0]} to {found.among[-1]}"
-    costs = "As measured, chosen" if found.assumed else "Chosen"
-    return (
-        f"{costs}{among} on {len(fixed.window_ids['development'])} development and "
-        f"{len(fixed.window_ids['validation'])} validation windows, test windows unseen: {fixed.drafter}, "
-        f"b = {fixed.budget} ({numbers.tps(fixed.validation_tps)} on validation)."
-    )
+    among = None if found.among is None else (found.among[0], found.among[-1])
+    return choice_sentence(found.choice, by_hand=pair.by_hand, assumed=found.assumed, among=among)
 
 
 def pick_cell(info: WindowsInfo, report: BudgetReport) -> Callable[[ui.Point], None]:
@@ -343,6 +339,6 @@ def file_facts(report: BudgetReport, pair: Pair) -> tuple[str, dict[str, Any]]:
         "split": report.split,
         "times": "replayed",
         "trajectories": report.table.label,
-        "selected": {"drafter": pair.drafter, "budget": pair.budget},
+        pair.called: {"drafter": pair.drafter, "budget": pair.budget},
     }
     return f"budgets-{safe_name(report.corpus.id)}-{report.split}", about

@@ -9,6 +9,7 @@ from as2d_core.runner.sensors import Sensors
 from dashboard import ui, ui_notebook, ui_phone_setup, ui_state
 from dashboard.services.calibration import Calibration, CalibrationForm, expected_of, phone_form, start
 from dashboard.services.devices import device_history, find_device
+from dashboard.services.models import model_problem
 from dashboard.services.phone_looks import (
     PhoneList,
     PhoneLook,
@@ -144,7 +145,7 @@ def _phone_state(workspace: Workspace, listed: KnownPhone, look: PhoneLook, hist
             st.fragment(_phone_now, run_every=WATCH_S)(workspace, listed, _set_up_mark(workspace, listed.id))
             if not busy:
                 _orphans(workspace, listed, look)
-        st.html(readiness_html(look.readiness, ui.theme()))
+        st.html(readiness_html(look.readiness, ui.theme(), setting_up=busy))
     with setting_up:
         if busy:
             ui_phone_setup.going_on(workspace, listed.id)
@@ -190,11 +191,14 @@ def _work(workspace: Workspace, device_id: str, form: CalibrationForm, history: 
         return
     if calibration is not None:
         _measured(calibration)
-    known = form.profile_id in profile_ids(workspace.folders)
+    known, kept = form.profile_id in profile_ids(workspace.folders), workspace.settings
     with st.container(horizontal=True, vertical_alignment="center"):
         verb = "Profile again" if known else "Profile"
         pressed = ui.pressed(
-            f"{verb} ({wait_text(expected_of(workspace, form))})", f"profile-{device_id}", type="primary"
+            f"{verb} ({wait_text(expected_of(workspace, form))})",
+            f"profile-{device_id}",
+            type="primary",
+            disabled=model_problem(workspace.folders, kept.target, kept.drafter) is not None,
         )
         ui.link(ui.REQUEST, f"Run a request ({run_text(history)})", icon=":material/mic:", device=device_id)
         if known:

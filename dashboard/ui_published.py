@@ -1,6 +1,7 @@
 """Which part of the paper does the Published page show beside our figures?"""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -16,8 +17,9 @@ from dashboard.views import numbers
 from dashboard.views.boxes import sentence_html
 from dashboard.views.figure_help import HELP
 from dashboard.views.heading import badge_html
-from dashboard.views.published_ledger import LEDGER_HELP, ledger_figure, ledger_info, ledger_table
+from dashboard.views.published_ledger import LEDGER_FORMATS, LEDGER_HELP, ledger_figure, ledger_info, ledger_table
 from dashboard.views.published_tables import (
+    HEADLINE_FORMATS,
     HEADLINE_HELP,
     Headline,
     cells_table,
@@ -80,7 +82,7 @@ def overview(workspace: Workspace) -> None:
         for rate in measured_rates(workspace)
     ]
     rows = headline_table([*measured, *headlines(tables)])
-    _frame(rows, HEADLINE_HELP)
+    _frame(rows, HEADLINE_FORMATS, HEADLINE_HELP)
     if not measured:
         ui.sentence("No device here has run target-only and another method on the same recording yet.")
         ui.link(ui.REQUEST, "Run all methods on a recording", icon=":material/mic:")
@@ -114,7 +116,7 @@ def ledger(workspace: Workspace) -> None:
     if rows.empty:
         ui.box("empty", "Every figure comes out as printed.")
     else:
-        _frame(rows, LEDGER_HELP)
+        _frame(rows, LEDGER_FORMATS, LEDGER_HELP)
     _hand_out(workspace, rows, "published-ledger", {"only_inexact": only}, "ledger")
 
 
@@ -153,25 +155,13 @@ def _figure(figure: go.Figure, key: str, said: str, on_click: object = None) -> 
     ui.chart(figure, key, said=said, config=PICTURE_CONFIG, on_click=on_click)
 
 
-def _frame(rows: pd.DataFrame, helps: Mapping[str, str]) -> None:
-    real = {name for name in rows.columns if name.endswith("(%)") or name in ("Target-only", "SD", "SpecASR", "As²d")}
+def _frame(rows: pd.DataFrame, formats: Mapping[str, Callable[[Any], str]], helps: Mapping[str, str]) -> None:
     st.dataframe(
-        rows,
+        rows.style.format(dict(formats)),
         hide_index=True,
         placeholder=numbers.NA,
-        column_config={
-            name: st.column_config.NumberColumn(help=helps.get(name), format=_format(name))
-            if name in real
-            else st.column_config.Column(help=helps.get(name))
-            for name in rows.columns
-        },
+        column_config={name: st.column_config.Column(help=helps.get(name)) for name in rows.columns},
     )
-
-
-def _format(name: str) -> str:
-    if name.endswith("(%)"):
-        return "%+.1f" if " over " in name or "Off by" in name else "%.1f"
-    return "%.2f tok/s"
 
 
 def _hand_out(

@@ -16,7 +16,7 @@ from as2d_core.request import METHODS
 from dashboard import ui, ui_audio, ui_phones, ui_state
 from dashboard.services.audio_inputs import KeptAudio, demo_windows, keep_audio, kept_audio
 from dashboard.services.devices import list_devices
-from dashboard.services.models import add_model, list_models
+from dashboard.services.models import add_model, model_problem, selectable_models
 from dashboard.services.phone_looks import phone_cores, seen_phones
 from dashboard.services.requests import BACKENDS, CPU, DEFAULT_BUDGET, DEFAULT_DRAFT_CAP, DEFAULT_WIDTH, RunForm
 from dashboard.services.running import comparison_set
@@ -160,7 +160,7 @@ def method(form: RunForm) -> RunForm:
         label = "Budget b: most candidates in one verification"
         values["budget"] = ui_state.number(st.number_input, "budget", label, DEFAULT_BUDGET, 1, MOST)
     elif name == "sd":
-        label = "Width K: the root and K - 1 drafted tokens".replace("-", numbers.MINUS)
+        label = f"Width K: the root and K {numbers.MINUS} 1 drafted tokens"
         values["width"] = ui_state.number(st.number_input, "width", label, DEFAULT_WIDTH, 2, MOST + 1)
     elif name == "specasr":
         label = "Most tokens drafted for one verification"
@@ -170,7 +170,9 @@ def method(form: RunForm) -> RunForm:
 
 def more(workspace: Workspace, form: RunForm) -> tuple[RunForm, int]:
     """Everything that has a good default, folded away; also how often the request is repeated."""
-    with st.expander("Models, cores and other parameters"):
+    kept = workspace.settings
+    missing = model_problem(workspace.folders, kept.target, kept.drafter) is not None
+    with st.expander("Models, cores and other parameters", expanded=missing):
         form = _models(workspace, form)
         left, right = st.columns(2)
         with left:
@@ -281,14 +283,14 @@ def comparison_label(forms: Sequence[RunForm]) -> str:
 
 
 def _models(workspace: Workspace, form: RunForm) -> RunForm:
-    entries = {entry.id: entry for entry in list_models(workspace.folders)}
-    names, settings = list(entries), workspace.settings
+    settings = workspace.settings
+    entries = {entry.id: entry for entry in selectable_models(workspace.folders, settings)}
+    names = list(entries)
     left, right = st.columns(2)
     chosen = {}
     for role, default, place in (("target", settings.target, left), ("drafter", settings.drafter, right)):
         with place:
-            first = default if default in names else names[0]
-            chosen[role] = ui_state.one_of(st.selectbox, role, role.capitalize(), names, first)
+            chosen[role] = ui_state.one_of(st.selectbox, role, role.capitalize(), names, default)
             ui.sentence(model_sentence(entries[chosen[role]]))
     folder = st.text_input("Add an MNN model folder of this computer", placeholder="/path/to/model", key="new-model")
     if st.button("Check and add", disabled=not folder.strip()):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from as2d_core.request import METHODS
-from dashboard import ui, ui_cache, ui_notebook
+from dashboard import ui, ui_cache, ui_models, ui_notebook
 from dashboard.services.devices import list_devices
 from dashboard.services.references import reference_tps
 from dashboard.services.replays import SAMPLE_BUDGET, SAMPLE_CORPUS, SAMPLE_PROFILE, SAMPLE_WINDOW
@@ -50,7 +50,9 @@ def run_button(workspace: Workspace) -> None:
         if st.button("Watch what runs now", type="primary"):
             ui.go_to(ui.REQUEST, job=device.job.id)
         ui.sentence(device.job.stage)
-    elif st.button("Run As²d on this computer", type="primary", icon=":material/play_arrow:"):
+    elif ui_models.usable(workspace) and st.button(
+        "Run As²d on this computer", type="primary", icon=":material/play_arrow:"
+    ):
         with ui.guarded(), st.spinner("Preparing the request"):
             job = start_run(workspace, RunForm(window_id=FIRST_WINDOW), device.id)
             ui.go_to(ui.REQUEST, job=job.id)

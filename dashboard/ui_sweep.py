@@ -7,7 +7,7 @@ import streamlit as st
 from as2d_core.audio import MAX_SECONDS
 from as2d_core.errors import As2dError
 from as2d_core.request import METHODS
-from dashboard import ui, ui_export, ui_notebook, ui_request, ui_state
+from dashboard import ui, ui_export, ui_models, ui_notebook, ui_request, ui_state
 from dashboard.services.requests import DEFAULT_BUDGET, DEFAULT_WIDTH, RunForm
 from dashboard.services.sweeps import (
     BLOCKS,
@@ -67,7 +67,8 @@ def ask(workspace: Workspace) -> None:
         running = workspace.jobs.active(device)
         seconds = recording_seconds(workspace, base)
         ui.sentence(_estimate(form, request_count(form, seconds)))
-        if ui.pressed("Start the sweep", "start-sweep", type="primary", disabled=running is not None):
+        closed = not ui_models.usable(workspace) or running is not None
+        if ui.pressed("Start the sweep", "start-sweep", type="primary", disabled=closed):
             with st.spinner("Planning the sweep"):
                 plan = plan_sweep(workspace, form, device)
                 start_sweep(workspace, plan)

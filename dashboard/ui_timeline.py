@@ -337,6 +337,6 @@ def aligned(workspace: Workspace, shown: Chosen) -> None:
         for note in info.notes:
             ui.sentence(note)
         if info.stretches:
-            st.dataframe(info.table, hide_index=True)
+            st.dataframe(info.styled, hide_index=True)
             about = {"first": info.first.run_id, "second": info.second.run_id}
             ui_export.table(info.table, "aligned", about)

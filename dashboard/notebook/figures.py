@@ -250,7 +250,7 @@ def _written(column: str, value: Any) -> str:
         return value
     if value is None or value != value:  # noqa: PLR0124 - NaN
         return numbers.NA
-    return f"{value:,.2f}" if "TPS" in column else f"{value:,.1f}" if "(%)" in column else f"{value:,.0f}"
+    return numbers.decimals(value, 2 if "TPS" in column else 1 if "(%)" in column else 0)
 
 
 def _report(source: Source, given: Settings) -> tuple[Any, str, int | None]:

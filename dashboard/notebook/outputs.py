@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 
 from dashboard.views import numbers
@@ -71,7 +72,9 @@ def written(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.1f}"
+        return numbers.general(value, 4) if abs(value) < 1000 else numbers.decimals(value, 1)
+    if isinstance(value, int | np.integer):
+        return numbers.whole(value)
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
         return ", ".join(written(item) for item in value)
     return str(value)

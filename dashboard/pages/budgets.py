@@ -30,7 +30,7 @@ def compared() -> None:
     among = None if found.among is None else (found.among[0], found.among[-1])
 
     interval = gap_interval(report.grid, pair.drafter, pair.budget)
-    info = budgets_info(report.table, (pair.drafter, pair.budget), interval, base, among)
+    info = budgets_info(report.table, (pair.drafter, pair.budget), interval, base, among, pair.called)
     st.subheader("Throughput against budget", anchor=False, help=HELP["budgets"])
     ui.sentence(info.sentence[0].upper() + info.sentence[1:], muted=False)
     drag = ui_budgets_lists.pick_by_list(report, pair, found.among)

@@ -1,6 +1,6 @@
 import streamlit as st
 
-from dashboard import ui, ui_live, ui_request
+from dashboard import ui, ui_live, ui_models, ui_request
 from dashboard.services.running import start_comparison, start_run
 
 workspace = ui.open_page("request", "Request", "Choose a recording and a method, and watch both models work.")
@@ -15,7 +15,8 @@ with controls:
         form, repetitions = ui_request.more(workspace, form)
         compared = ui_request.comparison(form)
     running = workspace.jobs.active(device)
-    closed = form is None or running is not None
+    runnable = form is None or ui_models.usable(workspace, form)
+    closed = form is None or running is not None or not runnable
     with st.container(horizontal=True):
         one = ui.pressed("Run", "run-one", type="primary", disabled=closed)
         label = "Run all methods" if form is None else ui_request.comparison_label(compared)

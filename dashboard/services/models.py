@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from as2d_core.errors import ModelError, unknown_name
+from as2d_core.errors import ModelError, UnknownNameError, unknown_name
 from as2d_core.models.demo_catalog import DRAFTER, LIGHT, TARGET
 from as2d_core.models.folder import ModelInfo, check_pair, describe_model
 from as2d_core.models.probe import Probe, probe_model
@@ -21,6 +21,8 @@ from datastore.locations import Folders
 from datastore.lock import turn
 
 REGISTRY_FILE = "registry.json"
+BUNDLED_SOURCE = "as2d_core/models/demo"
+"""Where the bundled models lie in the repository."""
 BUNDLED = {"demo-target": TARGET, "demo-drafter": DRAFTER, "demo-light": LIGHT}
 
 
@@ -52,6 +54,55 @@ def list_models(folders: Folders) -> list[ModelEntry]:
     registry = _read(folders)
     bundled = [_entry(name, path, registry) for name, path in BUNDLED.items()]
     return bundled + [_entry(name, Path(path), registry) for name, path in registry.folders.items()]
+
+
+def selectable_models(folders: Folders, settings: Settings) -> list[ModelEntry]:
+    """The same, and behind them the models that the settings name although they are on no list (a folder by its path).
+
+    One that is not there any more is among them, too, with its sentence: nobody gets another model in its place.
+    """
+    found = list_models(folders)
+    for name in dict.fromkeys((settings.target, settings.drafter)):
+        if name in {entry.id for entry in found}:
+            continue
+        try:
+            found.append(_entry(name, resolve_model(folders, name), _read(folders)))
+        except (ModelError, UnknownNameError) as error:
+            found.append(ModelEntry(name, Path(name), False, None, None, str(error)))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class ModelProblem:
+    """Why a request cannot run with the models that are chosen for it."""
+
+    sentence: str
+    advice: str
+    """What to do."""
+    demo_usable: bool
+    """Whether the demo models could take their place."""
+
+
+def model_problem(folders: Folders, target: str, drafter: str | None) -> ModelProblem | None:
+    """What is wrong with a pair of models, as far as their files tell; ``None``: nothing is.
+
+    Args:
+        target, drafter: ids or paths; without a drafter, none is needed.
+    """
+    entries = {entry.id: entry for entry in selectable_models(folders, Settings(target, drafter or target))}
+    demo = not any(entries[name].problem for name in asdict(Settings()).values())
+    for role, name in (("target", target), ("drafter", drafter or target)):
+        entry = entries[name]
+        if entry.problem is None:
+            continue
+        advice = "Put its folder back, or choose another model on the Request page."
+        if entry.bundled:
+            advice = (
+                "The demo models come with this program: install it again (from a copy of the repository: "
+                f"git restore {BUNDLED_SOURCE}), or choose models of your own on the Request page."
+            )
+        return ModelProblem(f"The {role} {name} cannot be used. {entry.problem}", advice, demo)
+    return None
 
 
 def add_model(folders: Folders, folder: Path) -> ModelEntry:

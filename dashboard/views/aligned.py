@@ -1,7 +1,9 @@
 """Where did the faster of two runs win? Both under each other by time or by token, and the lead between them."""
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -93,11 +95,20 @@ class AlignedInfo:
                 "Won by the first (ms)": [round(s.won_ms, 3) for s in self.stretches],
                 "Rounds": [f"{s.rounds[0]} / {s.rounds[1]}" for s in self.stretches],
                 "Accepted": [
-                    " / ".join(numbers.part(s.accepted[k], s.proposed[k]) if s.proposed[k] else "-" for k in (0, 1))
+                    " / ".join(
+                        numbers.part(s.accepted[k], s.proposed[k]) if s.proposed[k] else numbers.NA for k in (0, 1)
+                    )
                     for s in self.stretches
                 ],
             }
         )
+
+    @property
+    def styled(self) -> Any:
+        """The same as a grid shows it: text that still sorts by the numbers."""
+        times = [f"{name} (ms)" for name in self.names]
+        won = {"Won by the first (ms)": partial(numbers.decimals, digits=1, signed=True)}
+        return self.table.style.format(dict.fromkeys(times, partial(numbers.decimals, digits=1)) | won)
 
 
 def aligned_info(first: TimelineInfo, second: TimelineInfo, by: str = "time") -> AlignedInfo:
@@ -261,7 +272,7 @@ def _lead(info: AlignedInfo, peak: float, theme: Theme) -> list[go.Scatter]:
     unit = "ms" if info.by == "token" else "tokens"
     where = "token" if info.by == "token" else "ms"
     hover = [
-        f"<b>{'+' if v >= 0 else numbers.MINUS}{abs(v):,.1f} {unit}</b> at {x:,.0f} {where}"
+        f"<b>{numbers.decimals(v, 1, signed=True)} {unit}</b> at {x:,.0f} {where}"
         for x, v in zip(info.lead_x.tolist(), info.lead.tolist(), strict=True)
     ]
     out = []

@@ -118,9 +118,7 @@ def _format(name: str) -> Callable[[Any], str]:
         if value is None or pd.isna(value):
             return numbers.NA
         if "TPS" in name:
-            return f"{value:,.2f}"
-        decimals = ".1f" if "(%)" in name else ".0f"
-        shown = format(value, f"+,{decimals}" if name.startswith("Gain") else f",{decimals}")
-        return shown.replace("-", numbers.MINUS)
+            return numbers.decimals(value, 2)
+        return numbers.decimals(value, 1 if "(%)" in name else 0, signed=name.startswith("Gain"))
 
     return written

@@ -64,6 +64,7 @@ def budgets_info(
     gap_interval: Interval | None = None,
     base: BudgetTable | None = None,
     among: tuple[int, int] | None = None,
+    called: str = "selected",
 ) -> BudgetsInfo:
     """Prepare a budget table.
 
@@ -73,6 +74,7 @@ def budgets_info(
         gap_interval: 95 % interval of the selected pair's gap in percent, where it was computed.
         base: the same windows as measured, when ``table`` is under assumed costs.
         among: least and largest budget that a choice is made among.
+        called: what the selected pair is.
     """
     names = tuple(dict.fromkeys(row.drafter for row in table.rows))
     series = tuple(_series(table, name) for name in names)
@@ -101,7 +103,7 @@ def budgets_info(
         sd=tuple((name, _sd(table, name)) for name in names),
         not_feasible=tuple(sorted({row.budget for row in table.rows} - runnable)),
         selected=chosen,
-        sentence=_sentence(chosen, gap_interval),
+        sentence=_sentence(chosen, gap_interval, called),
         notes=_notes(table, runnable),
         base=() if base is None else tuple(s for name in names if (s := _series(base, name)).rows),
         among=among,
@@ -119,13 +121,13 @@ def _hover(row: BudgetRow, windows: int) -> str:
     if row.tps_low is not None and row.tps_high is not None:
         interval = f" [{row.tps_low:.2f}, {row.tps_high:.2f}]"
     slower = f"{numbers.count(row.slower_windows)} of {windows:,} windows slower ({numbers.share(row.slower_share)})"
-    loss = "" if row.median_loss is None else f"median loss {row.median_loss:.1f} %"
+    loss = "" if row.median_loss is None else f"median loss {numbers.percent(row.median_loss)}"
     return lines(
         [
             f"<b>{label(row.drafter)}, b = {row.budget}</b>",
             f"{numbers.tps(row.tps)}{interval}",
             numbers.against_target_only(row.gain),
-            f"gap to the oracle {_percent(row.gap)}",
+            f"gap to the oracle {numbers.percent(row.gap)}",
             f"{slower}, {loss}" if loss else slower,
             f"accepted {numbers.part(row.accepted, row.proposed)}" if row.proposed else "",
             "uses a width whose cost is extrapolated" if row.extrapolated else "",
@@ -136,28 +138,21 @@ def _hover(row: BudgetRow, windows: int) -> str:
     )
 
 
-def _percent(value: float | None, interval: Interval | None = None) -> str:
-    """A percentage without a sign, with its interval."""
-    if numbers.missing(value):
-        return numbers.NA
-    return f"{value:.1f} %" + ("" if interval is None else f" [{interval.low:.1f}, {interval.high:.1f}]")
-
-
 def _sd(table: BudgetTable, drafter: str) -> tuple[tuple[int, float], ...]:
     found = [(row.width - 1, row.tps) for row in table.sd_rows if row.drafter == drafter and row.tps is not None]
     return tuple(sorted(found))
 
 
-def _sentence(row: BudgetRow | None, gap: Interval | None) -> str:
+def _sentence(row: BudgetRow | None, gap: Interval | None, called: str) -> str:
     if row is None:
         return "Nothing is selected."
-    name = f"selected {row.drafter}, b = {row.budget}: "
+    name = f"{called} {row.drafter}, b = {row.budget}: "
     if row.tps is None:
         return f"{name}{numbers.NA}, this pair cannot run on every window of this profile."
-    loss = "" if row.median_loss is None else f" (median loss {row.median_loss:.1f} %)"
+    loss = "" if row.median_loss is None else f" (median loss {numbers.percent(row.median_loss)})"
     parts = [
         numbers.tps(row.tps),
-        f"gap to the oracle {_percent(row.gap, gap)}",
+        f"gap to the oracle {numbers.percent(row.gap, None if gap is None else (gap.low, gap.high))}",
         f"{numbers.share(row.slower_share)} of windows slower than target-only{loss}",
     ]
     return name + ", ".join(parts)

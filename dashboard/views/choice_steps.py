@@ -45,10 +45,12 @@ def choice_steps(
     """
     fixed, chosen = deployment.fixed, deployment.deployed
     counts = {name: len(ids) for name, ids in fixed.window_ids.items()}
-    runner_up = ""
-    if len(fixed.finalists) > 1:
+    other = ""
+    if chosen.width_rule is not None:
+        other = f"Fixed choice: {chosen_name(fixed)}, {numbers.tps(fixed.validation_tps)}"
+    elif len(fixed.finalists) > 1:
         second_best = fixed.finalists[1]
-        runner_up = f"Next: {_pair(second_best.drafter, second_best.budget)}, {numbers.tps(second_best.tps)}"
+        other = f"Next: {_pair(second_best.drafter, second_best.budget)}, {numbers.tps(second_best.tps)}"
     screened = "Picked by a person" if by_hand else f"{numbers.counted(len(fixed.screened), 'pair')} that can run"
     best = fixed.screened[0]
     aside = numbers.counted(len(deployment.test_windows), "window")
@@ -58,7 +60,7 @@ def choice_steps(
         (
             numbers.counted(counts.get("development", 0), "window"),
             screened,
-            f"Fastest: {_pair(best.drafter, best.budget)}, {numbers.tps(best.tps)}",
+            f"Fastest fixed pair: {_pair(best.drafter, best.budget)}, {numbers.tps(best.tps)}",
         ),
     )
     second = Step(
@@ -70,7 +72,7 @@ def choice_steps(
                 (
                     numbers.counted(counts.get("validation", 0), "window"),
                     f"{chosen_name(chosen)}, {numbers.tps(chosen.validation_tps)}",
-                    "" if by_hand else runner_up,
+                    "" if by_hand else other,
                 ),
             )
         ),
@@ -90,8 +92,33 @@ def choice_steps(
     return first, second, third, Step("Test shown", DONE, _judged(judged))
 
 
+def choice_sentence(
+    deployment: Deployment, *, by_hand: bool = False, assumed: bool = False, among: tuple[int, int] | None = None
+) -> str:
+    """What is chosen, on what, and how fast it is there.
+
+    Args:
+        deployment: what would be frozen.
+        by_hand: a person has picked the pair.
+        assumed: the figure beside it shows costs that nobody measured; the choice does not.
+        among: least and largest budget that were compared; ``None`` = all.
+    """
+    fixed, chosen = deployment.fixed, deployment.deployed
+    if by_hand:
+        return f"Picked by hand: {chosen_name(chosen)} ({numbers.tps(chosen.validation_tps)} on validation windows)."
+    limits = "" if among is None else f" among b = {among[0]} to {among[1]}"
+    said = (
+        f"{'As measured, chosen' if assumed else 'Chosen'}{limits} on {len(fixed.window_ids['development'])} "
+        f"development and {len(fixed.window_ids['validation'])} validation windows, test windows unseen: "
+        f"{chosen_name(chosen)} ({numbers.tps(chosen.validation_tps)} on validation"
+    )
+    if chosen.width_rule is None:
+        return f"{said})."
+    return f"{said}; the fixed choice, {chosen_name(fixed)}, {numbers.tps(fixed.validation_tps)})."
+
+
 def chosen_name(chosen: Selection) -> str:
-    """A choice as people read it (``drafter, b = 7``)."""
+    """A choice as people read it (``drafter, b = 7``; ``drafter, cheapest width with b ≤ 9``)."""
     if chosen.width_rule is None:
         return _pair(chosen.drafter, chosen.budget)
     return f"{chosen.drafter}, cheapest width with b ≤ {chosen.budget}"
@@ -103,19 +130,20 @@ def _pair(drafter: str, budget: int) -> str:
 
 def _judged(found: Evaluation) -> tuple[str, ...]:
     slower = found.slowdown
-    gap = "" if found.gap is None else f"Gap to the oracle {found.gap:.1f} %{_between(found.gap_interval)}"
+    gap = "" if found.gap is None else f"Gap to the oracle {numbers.percent(found.gap, _ends(found.gap_interval))}"
+    pooled = "" if found.tps_interval is None else f" [{found.tps_interval.low:.2f}, {found.tps_interval.high:.2f}]"
     return tuple(
         filter(
             None,
             (
                 numbers.counted(found.windows, "window"),
-                f"{numbers.tps(found.tps)}{_between(found.tps_interval, 2)}",
+                f"{numbers.tps(found.tps)}{pooled}",
                 numbers.against_target_only(found.gain, _ends(found.gain_interval)),
-                gap.replace("-", numbers.MINUS),
+                gap,
                 ""
                 if slower is None
                 else f"{numbers.part(slower.slower, found.windows)} slower"
-                + ("" if slower.median_loss is None else f", median loss {slower.median_loss:.1f} %"),
+                + ("" if slower.median_loss is None else f", median loss {numbers.percent(slower.median_loss)}"),
             ),
         )
     )
@@ -123,10 +151,6 @@ def _judged(found: Evaluation) -> tuple[str, ...]:
 
 def _ends(interval: Interval | None) -> tuple[float, float] | None:
     return None if interval is None else (interval.low, interval.high)
-
-
-def _between(interval: Interval | None, digits: int = 1) -> str:
-    return "" if interval is None else f" [{interval.low:.{digits}f}, {interval.high:.{digits}f}]"
 
 
 def steps_html(steps: Sequence[Step], theme: Theme) -> str:

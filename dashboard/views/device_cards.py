@@ -15,10 +15,11 @@ from dashboard.views.text import element, label
 from dashboard.views.theme import FONT, Theme, faded
 from datastore.queries import RunRow
 from device_bridge.facts import Fact, PhoneFacts, cpu_label
-from device_bridge.setup.checks import Check, Readiness, State
+from device_bridge.setup.checks import Check, Readiness, Remedy, State
 
 UNKNOWN = "unknown"
 _MARKS = {State.OK: ("✓", "accepted"), State.WRONG: ("✕", "rejected"), State.NOT_TRIED: ("○", "retired")}
+_GOING_ON = ("→", "target", "being set up")
 _WORDS = {State.OK: "holds", State.WRONG: "does not hold", State.NOT_TRIED: "not looked at"}
 
 
@@ -100,20 +101,27 @@ def facts_html(rows: Iterable[FactRow], theme: Theme) -> str:
     return element("dl", "".join(cells), style)
 
 
-def readiness_html(readiness: Readiness, theme: Theme) -> str:
+def readiness_html(readiness: Readiness, theme: Theme, *, setting_up: bool = False) -> str:
     """The checklist: a mark, what was found, and what to do; told apart by marks, not by colour alone.
 
     What was not tried is one line, and advice that holds for several lines in a row is given once, below them.
+
+    Args:
+        setting_up: the phone is being set up now; what that brings over is not asked for.
     """
     items, checks = [], list(_folded(readiness.checks))
+    if setting_up:
+        checks = [replace(check, fix="") if _comes(check) else check for check in checks]
     for check, following in zip(checks, [*checks[1:], None], strict=True):
-        mark, role = _MARKS[check.state]
+        mark, role, word = (*_MARKS[check.state], _WORDS[check.state])
+        if setting_up and _comes(check):
+            mark, role, word = _GOING_ON
         sign = element(
             "span",
             mark,
             {"flex": "0 0 16px", "color": theme.role(role), "font-weight": "700", "text-align": "center"},
             role="img",
-            aria_label=_WORDS[check.state],
+            aria_label=word,
         )
         said = [element("span", label(check.title, 300), {"color": theme.text})]
         if check.state is not State.OK or check.found:
@@ -124,6 +132,11 @@ def readiness_html(readiness: Readiness, theme: Theme) -> str:
         items.append(element("div", sign + body, {"display": "flex", "gap": "8px"}))
     style = {"font-family": FONT, "font-size": "13px", "line-height": "1.5", "display": "grid", "gap": "3px"}
     return element("div", "".join(items), style)
+
+
+def _comes(check: Check) -> bool:
+    """Whether setting the phone up puts it right."""
+    return check.state is State.WRONG and check.remedy is Remedy.SET_UP
 
 
 def _folded(checks: Iterable[Check]) -> Iterator[Check]:

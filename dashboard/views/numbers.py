@@ -51,6 +51,11 @@ def wait(seconds: float) -> str:
     return f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"
 
 
+def stretch(start_ms: float, end_ms: float) -> str:
+    """From when to when, on the clock of a figure (``−412.0 to 0.0 ms``)."""
+    return f"{decimals(start_ms, 1)} to {decimals(end_ms, 1)} ms"
+
+
 def whole_ms(value_ms: float | None) -> str:
     """A time in whole milliseconds, for sums that a reader adds up (``7,282 ms``); finer below 10 ms."""
     if missing(value_ms):
@@ -77,14 +82,33 @@ def part(count: int | None, whole: int | None) -> str:
     return f"{count:,} of {whole:,} ({share(count / whole)})" if whole else f"{count:,} of 0"
 
 
+def percent(value: float | None, interval: tuple[float, float] | None = None) -> str:
+    """A percentage with its interval (``2.2 % [1.9, 2.5]``); arguments are percentages."""
+    return NA if missing(value) else f"{decimals(value, 1)} %{_between(interval)}"
+
+
 def signed_percent(value: float | None, interval: tuple[float, float] | None = None) -> str:
     """A difference in percent with its interval (``+64.6 % [61.2, 67.9]``); arguments are percentages."""
+    return NA if missing(value) else f"{decimals(value, 1, signed=True)} %{_between(interval)}"
+
+
+def _between(interval: tuple[float, float] | None) -> str:
+    if interval is None or any(missing(end) for end in interval):
+        return ""
+    return f" [{decimals(interval[0], 1)}, {decimals(interval[1], 1)}]"
+
+
+def decimals(value: float | None, digits: int, *, signed: bool = False) -> str:
+    """A number without a unit, where a sentence or the head of a column names it (``−1.25``)."""
     if missing(value):
         return NA
-    text = _sign(f"{round(value, 1) + 0.0:+,.1f} %")  # never "−0.0"
-    if interval is None or any(missing(end) for end in interval):
-        return text
-    return text + f" [{_sign(f'{interval[0]:.1f}')}, {_sign(f'{interval[1]:.1f}')}]"
+    shown = round(value, digits) + 0.0  # never "−0.0"
+    return _sign(f"{shown:+,.{digits}f}" if signed else f"{shown:,.{digits}f}")
+
+
+def general(value: float | None, digits: int) -> str:
+    """A number of which nobody knows what it is: at most so many significant digits (``−0.0125``, ``1.2e−09``)."""
+    return NA if missing(value) else _sign(f"{value:,.{digits}g}")
 
 
 def gain(tps_: float | None, reference_tps: float | None) -> float | None:
@@ -110,6 +134,11 @@ def times_faster(value: float | None) -> str:
 def count(value: float | None) -> str:
     """A number of things (``94,511``)."""
     return NA if missing(value) else _sign(f"{value:,.0f}")
+
+
+def whole(value: int) -> str:
+    """A whole number of which nobody knows whether it counts something: no separators (an id, a token, a year)."""
+    return _sign(f"{value:d}")
 
 
 def counted(value: int | None, thing: str) -> str:

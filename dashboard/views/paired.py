@@ -205,8 +205,7 @@ def _row(pair: Pair, against: str) -> Mapping[str, str]:
         against: gain,
         "n": numbers.NA if not n else numbers.counted(n, pair.unit),
         "Slower": few,
-        "Median loss": numbers.NA if pair.reference or slower is None or slower.median_loss is None
-        else f"{slower.median_loss:.1f} %",
+        "Median loss": numbers.NA if pair.reference or slower is None else numbers.percent(slower.median_loss),
         "Runs": numbers.count(len(group.pooled)),
         "Left out": ", ".join(f"{count} {why}" for why, count in group.left_out) or "none",
         "Accepted": numbers.NA if pair.proposed is None else numbers.part(pair.accepted, pair.proposed),

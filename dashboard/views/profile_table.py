@@ -72,7 +72,8 @@ def cost_texts(table: pd.DataFrame) -> dict[str, list[str]]:
             return value
         if pd.isna(value):
             return "" if name == "K" else numbers.NA
-        return f"{value:.3f}" if name.endswith("(ms)") or name in ("Ratio", "± SD") else f"{value:g}"
+        exact = name.endswith("(ms)") or name in ("Ratio", "± SD")
+        return numbers.decimals(float(value), 3) if exact else numbers.general(float(value), 6)
 
     return {str(name): [text(str(name), value) for value in table[name]] for name in table.columns}
 

@@ -1,8 +1,10 @@
 """Do the paper's figures follow from each other? The ledger as a figure and a table."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -90,7 +92,8 @@ def _hover(item: Recomputed) -> str:
     return lines(
         [
             f"<b>{label(item.figure.name, 90)}</b>",
-            f"{label(item.figure.where)}: {label(item.figure.published)} printed, {item.value:.7g} recomputed",
+            f"{label(item.figure.where)}: {label(item.figure.published)} printed, "
+            f"{numbers.general(item.value, 7)} recomputed",
             label(item.verdict),
             label(item.why, 120),
         ]
@@ -119,6 +122,10 @@ def ledger_table(info: LedgerInfo, only_inexact: bool = False) -> pd.DataFrame:
     )
 
 
+LEDGER_FORMATS: Mapping[str, Callable[[Any], str]] = {
+    "Recomputed": partial(numbers.general, digits=7),
+    "Off by": partial(numbers.general, digits=2),
+}
 LEDGER_HELP = {
     "Published": "As printed.",
     "Recomputed": "From the other printed figures that it is made of.",

@@ -1,8 +1,10 @@
 """How do our figures compare with the paper's tables? Cell by cell, with why they differ where that is known."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import median
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -106,7 +108,7 @@ def summary_table(tables: Sequence[ComparedTable]) -> pd.DataFrame:
 def summary_texts(tables: Sequence[ComparedTable]) -> pd.DataFrame:
     """The same as a page shows it; a column of nothing but zeros says nothing."""
     table = summary_table(tables)
-    off = [numbers.NA if pd.isna(value) else f"{value:.1f} %" for value in table["Median off (%)"]]
+    off = [numbers.percent(value) for value in table["Median off (%)"]]
     shown = table.assign(**{"Median off (%)": off}).rename(columns={"Median off (%)": "Median off"})
     return shown if shown["n/a"].any() else shown.drop(columns="n/a")
 
@@ -209,15 +211,15 @@ def difference(compared: ComparedTable, item: ComparedCell) -> str:
         return numbers.NA
     if in_points(compared, item):
         digits = max(len(item.cell.printed.partition(".")[2]), 1)
-        return f"{item.deviation:+.{digits}f} points".replace("-", numbers.MINUS)
+        return f"{numbers.decimals(item.deviation, digits, signed=True)} points"
     if item.deviation_percent is None:  # the printed figure is 0
-        return f"{item.deviation:+.0f}".replace("-", numbers.MINUS)
+        return numbers.decimals(item.deviation, 0, signed=True)
     return numbers.signed_percent(item.deviation_percent)
 
 
 def _ours(item: ComparedCell) -> str:
     digits = len(item.cell.printed.partition(".")[2])
-    return numbers.NA if item.replayed is None else f"{item.replayed:.{digits}f}"
+    return numbers.decimals(item.replayed, digits)
 
 
 def reasons_of(compared: ComparedTable) -> tuple[str, ...]:
@@ -294,6 +296,10 @@ class Headline:
 _ROWS = {"Target-only": "target-only", "Standard SD": "sd", "SpecASR": "specasr", "As²d": "as2d"}
 
 
+HEADLINE_FORMATS: Mapping[str, Callable[[Any], str]] = {
+    **dict.fromkeys(("Target-only", "SD", "SpecASR", "As²d"), numbers.tps),
+    "As²d over target-only (%)": partial(numbers.decimals, digits=1, signed=True),
+}
 HEADLINE_HELP: Mapping[str, str] = {
     "Target-only": "Of replays: agrees by construction, the corpus was solved from these figures.",
     "SD": "Mean over its widths; the paper's and the replayed ones: K = 5 to 8.",

@@ -71,7 +71,7 @@ def chip_html(chip: Chip, theme: Theme) -> str:
 
 def _heading(details: RoundDetails, theme: Theme) -> str:
     facts = [
-        f"t {details.start_ms:,.1f} to {details.end_ms:,.1f} ms",
+        f"t {numbers.stretch(details.start_ms, details.end_ms)}",
         f"K = {details.width}",
         f"{details.proposed} proposed, {details.accepted} accepted" if details.proposed else "target alone",
     ]

@@ -269,7 +269,10 @@ def _drifted(item: Line, drift: Drift) -> str:
 def _sensed(name: str, unit: str, values: Floats) -> str:
     """First, highest and last; a clock by its first and last third, where it is high as long as there is work."""
     if unit == "°C":
-        return f"{name}: {values[0]:.1f} °C at first, {values.max():.1f} °C at most, {values[-1]:.1f} °C at the end."
+        return (
+            f"{name}: {numbers.temperature(values[0])} at first, {numbers.temperature(values.max())} at most, "
+            f"{numbers.temperature(values[-1])} at the end."
+        )
     third = max(len(values) // 3, 1)
     first, last = (float(np.percentile(part, 75)) for part in (values[:third], values[-third:]))
     fell = "; it fell" if last < (1 - MOST_CLOCK_DROP) * first else ""

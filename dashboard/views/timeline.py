@@ -139,7 +139,7 @@ def _part(part: PartInfo, shown: Detail, lanes: dict[str, Lane], theme: Theme) -
     share = np.add.reduceat(part.end_ms[rows] - part.begin_ms[rows], starts) / np.maximum(end - begin, 1e-9)
     merged = stops - starts + 1
     hover = [
-        f"<b>{part.name}</b> {a:,.1f} to {b:,.1f} ms ({numbers.duration((b - a) * s)})"
+        f"<b>{part.name}</b> {numbers.stretch(a, b)} ({numbers.duration((b - a) * s)})"
         + (f"<br>{n} pieces merged" if n > 1 else "")
         for a, b, s, n in zip(begin.tolist(), end.tolist(), share.tolist(), merged.tolist(), strict=True)
     ]
@@ -284,10 +284,14 @@ def _sensor(series: Series, lane: Lane, theme: Theme) -> Trace:
         "line": {"width": 1.5, "color": theme.muted},
         "marker": {"size": 4, "color": theme.muted},
         "connectgaps": False,
-        "hovertext": [f"{series.name}: {numbers.NA if np.isnan(v) else f'{v:,.2f} {series.unit}'}" for v in values],
+        "hovertext": [f"{series.name}: {_reading(float(v), series.unit)}" for v in values],
         "hoverinfo": "text",
         **keep_look(),
     }
+
+
+def _reading(value: float, unit: str) -> str:
+    return numbers.NA if np.isnan(value) else f"{numbers.decimals(value, 2)} {unit}"
 
 
 def _shapes(info: TimelineInfo, theme: Theme, lanes: dict[str, Lane], selected: int | None) -> list[dict[str, Any]]:

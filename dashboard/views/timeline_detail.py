@@ -211,7 +211,7 @@ def _describe_round(info: TimelineInfo, rows: Ints) -> Callable[[int], str]:
         return text.lines(
             [
                 f"<b>round {rounds.index[row]}</b> of {total}",
-                f"{start:,.1f} to {end:,.1f} ms ({numbers.duration(end - start)})",
+                f"{numbers.stretch(start, end)} ({numbers.duration(end - start)})",
                 f"K = {rounds.width[row]}: {outcome}",
                 f"committed “{text.escape(words)}”" if words else "",
                 f"width by: {text.label(rounds.reasons[row])}",
@@ -234,7 +234,7 @@ def _describe_group(rounds: RoundColumns, rows: Ints, starts: Ints, merged: Ints
         return text.lines(
             [
                 f"<b>rounds {rounds.index[first]} to {end}</b>, {merged[i]} merged",
-                f"{rounds.start_ms[first]:,.1f} to {rounds.end_ms[last]:,.1f} ms",
+                numbers.stretch(rounds.start_ms[first], rounds.end_ms[last]),
                 f"accepted {numbers.part(int(accepted[i]), int(proposed[i]))}",
                 f"{alone[i]} rounds alone, {committed[i]} tokens committed",
                 "zoom in for single rounds",
@@ -296,7 +296,7 @@ def _describe_spans(spans: SpanColumns, rows: Ints, operations: int, number: int
     return text.lines(
         [
             f"<b>{text.label(', '.join(works))}</b>" + (f", {number} merged" if number > 1 else ""),
-            f"{start:,.1f} to {end:,.1f} ms ({numbers.duration(end - start)})",
+            f"{numbers.stretch(start, end)} ({numbers.duration(end - start)})",
             numbers.counted(operations, "forward"),
         ]
     )
@@ -318,10 +318,7 @@ def _depth(info: TimelineInfo, rows: Ints) -> Line:
     else:
         time = rounds.boundary_ms[rows]
     keep = thinned(time, ready)
-    hover = tuple(
-        f"round {rounds.index[rows[i]]}: {numbers.counted(int(ready[i]), 'candidate')} ready<br>at {time[i]:,.1f} ms"
-        for i in keep
-    )
+    hover = tuple(_ready(rounds.index[rows[i]], ready[i], time[i]) for i in keep)
     return Line(time[keep], ready[keep], hover)
 
 
@@ -330,10 +327,13 @@ def _merged_depth(merged: MergedRounds, rows: Ints) -> Line:
     at = (rows[:, None] * 2 + np.arange(2)).ravel()
     time, ready, which = merged.depth_ms[at], merged.depth[at], merged.depth_round[at]
     keep = thinned(time, ready)
-    hover = tuple(
-        f"round {which[i]}: {numbers.counted(int(ready[i]), 'candidate')} ready<br>at {time[i]:,.1f} ms" for i in keep
-    )
+    hover = tuple(_ready(which[i], ready[i], time[i]) for i in keep)
     return Line(time[keep], ready[keep], hover)
+
+
+def _ready(number: int, ready: float, time_ms: float) -> str:
+    counted = numbers.counted(int(ready), "candidate")
+    return f"round {number}: {counted} ready<br>at {numbers.decimals(time_ms, 1)} ms"
 
 
 def _arrows(info: TimelineInfo, window: tuple[float, float] | None) -> tuple[NDArray[np.float64], int]:

@@ -60,7 +60,7 @@ def loudness(peak: float) -> str:
     """The loudest sample against full scale, in decibels."""
     if peak <= 0:
         return "silent throughout"
-    return f"peak {20 * log10(peak):+.1f} dB of full scale".replace("-", numbers.MINUS)
+    return f"peak {numbers.decimals(20 * log10(peak), 1, signed=True)} dB of full scale"
 
 
 def heard_text(info: WaveformInfo) -> str:

@@ -86,7 +86,7 @@ def width_savings_figure(info: WidthSavings, theme: Theme) -> go.Figure:
 def _hover(item: WidthSaving) -> str:
     calls = f" ({numbers.sample_size(item.calls)})" if item.calls else ""
     differs = "<br>some rows differ from single steps" if item.same_tokens is False else ""
-    return f"<b>K = {item.width}</b>: {item.saving_percent:.1f} %{calls}<br>{item.origin}{differs}"
+    return f"<b>K = {item.width}</b>: {numbers.percent(item.saving_percent)}{calls}<br>{item.origin}{differs}"
 
 
 def _without_calls(profile: Profile, costs: Mapping[int, float]) -> list[WidthSaving]:

@@ -162,7 +162,7 @@ def _annotations(info: GainInfo, theme: Theme) -> list[dict[str, object]]:
 
 
 def _hover(info: GainInfo, i: int) -> str:
-    at = "" if info.by == RANK else f"<br>{AXES[info.by].split(' (')[0]}: {info.x[i]:,.1f}"
+    at = "" if info.by == RANK else f"<br>{AXES[info.by].split(' (')[0]}: {numbers.decimals(float(info.x[i]), 1)}"
     subset = f" ({label(info.subsets[i])})" if info.subsets[i] else ""
     gain = numbers.against_target_only(float(info.gain[i]))
     return f"<b>{label(info.windows[i])}</b>{subset}<br>{numbers.tps(float(info.tps[i]))}, {gain}{at}"

@@ -220,7 +220,7 @@ class Summary:
         """All of it in one line."""
         if self.windows == 0 or self.slower is None:
             return f"{self.name} and target-only have no window in common."
-        loss = "" if self.slower.median_loss is None else f", median loss {self.slower.median_loss:.1f} %"
+        loss = "" if self.slower.median_loss is None else f", median loss {numbers.percent(self.slower.median_loss)}"
         gap = "" if self.gap is None else f", {numbers.signed_percent(-self.gap)} against the oracle"
         return (
             f"{self.name}: {numbers.tps(self.tps)}, {numbers.against_target_only(self.gain)}{gap}; slower on "

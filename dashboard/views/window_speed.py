@@ -1,5 +1,6 @@
 """How are the rates of all windows spread, method by method? The curves of Figure 5: share of windows up to a TPS."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,11 +8,13 @@ import plotly.graph_objects as go
 
 from dashboard.views import numbers
 from dashboard.views.text import label
-from dashboard.views.theme import Theme, as_it_is, axis, base_layout, caption, empty_layout
+from dashboard.views.theme import SMALL_PX, Theme, as_it_is, axis, base_layout, caption, empty_layout, faded
 from dashboard.views.window_set import Floats, Timed, WindowSet
 
 MOST_CURVES = 9
 MOST_POINTS = 200
+MOST_LETTERS = 30
+LETTER_PX, ROOM_PX, LEAST_PLOT_PX = 6.0, 24, 430
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 ORACLE = "Oracle"
 
@@ -95,7 +98,7 @@ def speed_figure(info: SpeedInfo, theme: Theme) -> go.Figure:
         colour = theme.role("reference") if curve.method == "oracle" else theme.method(curve.method)
         figure.add_trace(
             go.Scatter(
-                name=f"{label(curve.name, 44)}  (n = {n:,})",
+                name=label(curve.name, 44),
                 meta=curve.name,
                 x=curve.tps[at],
                 y=100 * share,
@@ -115,21 +118,48 @@ def speed_figure(info: SpeedInfo, theme: Theme) -> go.Figure:
                 unselected={"marker": {"opacity": 1}},
             )
         )
-    rows = -(-len(info.curves) // 2)
     figure.layout = {
         **base_layout(theme),
-        "height": 360 + 20 * rows,
-        "margin": {"l": 64, "r": 24, "t": 44, "b": 62 + 20 * rows},
-        "showlegend": True,
-        "legend": {
-            "orientation": "h", "y": -0.22, "yanchor": "top", "x": 0, "font": {"size": 12},
-            "entrywidth": 0.5, "entrywidthmode": "fraction", "itemclick": "toggle",
-        },
+        "height": 400,
+        "margin": {"l": 64, "r": 24, "t": 44, "b": 54},
         "xaxis": axis(theme, "TPS of a window (tok/s)", rangemode="tozero", tickformat=",~f"),
-        "yaxis": axis(theme, "windows (%)", range=[0, 102], ticksuffix="", fixedrange=True),
-        "annotations": [_about(theme, info.about)] if info.about else [],
-    }  # fmt: skip
+        "yaxis": axis(theme, f"windows (%), {_counted(info)}", range=[0, 102], ticksuffix="", fixedrange=True),
+        "annotations": [*_names(info, theme), *([_about(theme, info.about)] if info.about else [])],
+    }
     return figure
+
+
+def _counted(info: SpeedInfo) -> str:
+    """How many windows a curve has, where all have as many; else each name says it."""
+    counts = {len(curve.tps) for curve in info.curves}
+    return numbers.sample_size(counts.pop()) if len(counts) == 1 else "n by setting"
+
+
+def _names(info: SpeedInfo, theme: Theme) -> list[dict[str, object]]:
+    """Each name on its curve, no two at one height.
+
+    Left of the slower half there is room high up, right of the faster half low down; the outermost stand nearest to
+    the middle, so that the fewest curves pass behind a name.
+    """
+    order = sorted(info.curves, key=lambda curve: float(np.median(curve.tps)))
+    slower, faster = order[: -(-len(order) // 2)], order[-(-len(order) // 2) :]
+    shares = [0.5 + 0.45 * (place + 0.5) / len(slower) for place in range(len(slower))]
+    shares += [0.5 - 0.45 * (len(faster) - place - 0.5) / len(faster) for place in range(len(faster))]
+    widest = max(float(curve.tps[-1]) for curve in order) or 1.0
+    several = len({len(curve.tps) for curve in order}) > 1
+    out = []
+    for curve, share in zip(order, shares, strict=True):
+        count = f" ({numbers.sample_size(len(curve.tps))})" if several else ""
+        x = float(curve.tps[math.ceil(share * len(curve.tps)) - 1])
+        said = f"{label(curve.name, MOST_LETTERS)}{count}"
+        left = curve in slower and x / widest * LEAST_PLOT_PX > LETTER_PX * len(said) + ROOM_PX
+        colour = theme.role("reference") if curve.method == "oracle" else theme.method(curve.method)
+        mark = f'<span style="color:{colour}">━</span>'
+        place = {"x": x, "y": 100 * share, "yanchor": "middle", "xanchor": "right" if left else "left"}
+        note = caption(theme, f"{said} {mark}" if left else f"{mark} {said}", **place)
+        font = {"size": SMALL_PX, "color": theme.text}
+        out.append(note | {"font": font, "bgcolor": faded(theme.background, 0.8), "borderpad": 0})
+    return out
 
 
 def _about(theme: Theme, about: str) -> dict[str, object]:

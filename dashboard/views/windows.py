@@ -154,8 +154,8 @@ def _hover(info: WindowsInfo, rows: NDArray[np.int64], columns: NDArray[np.int64
     names = [label(name) for name in info.windows]
     cells = (rows, columns, info.loss[rows, columns], info.tps[rows, columns], info.ratio[rows, columns])
     return [
-        f"<b>{names[row]}</b>, b = {info.budgets[column]}<br>{loss:.1f} % below the window's best<br>"
-        f"{tps:.2f} tok/s, {numbers.against_target_only((ratio - 1) * 100)}"
+        f"<b>{names[row]}</b>, b = {info.budgets[column]}<br>{numbers.percent(loss)} below the window's best<br>"
+        f"{numbers.tps(tps)}, {numbers.against_target_only((ratio - 1) * 100)}"
         for row, column, loss, tps, ratio in zip(*(cell.tolist() for cell in cells), strict=True)
     ]
 

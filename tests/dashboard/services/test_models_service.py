@@ -86,6 +86,36 @@ def test_a_folder_that_has_gone_stays_listed_with_the_reason(folders, copy, prob
     assert "no model folder" in models.list_models(folders)[3].problem
 
 
+def test_a_model_that_the_settings_name_by_its_folder_can_be_chosen(folders, copy, probed):
+    chosen = models.choose_default_models(folders, drafter=str(copy))
+    listed = models.selectable_models(folders, chosen)
+    assert [(e.id, e.problem) for e in listed[3:]] == [(str(copy), None)]
+    assert models.model_problem(folders, chosen.target, chosen.drafter) is None
+
+
+def test_a_model_folder_that_was_moved_away_is_told_with_the_way_on(folders, copy, probed):
+    models.add_model(folders, copy)
+    chosen = models.choose_default_models(folders, drafter="mine")
+    shutil.rmtree(copy)
+    problem = models.model_problem(folders, chosen.target, chosen.drafter)
+    assert problem.sentence == f"The drafter mine cannot be used. There is no model folder at {copy}."
+    assert "Put its folder back" in problem.advice
+    assert problem.demo_usable
+    assert models.model_problem(folders, chosen.target, None) is None
+    models.remove_model(folders, "mine")
+    assert [e.id for e in models.selectable_models(folders, chosen)][3:] == ["mine"]
+    assert "no model" in models.model_problem(folders, chosen.target, chosen.drafter).sentence
+
+
+def test_demo_models_that_are_not_whole_are_told_with_where_they_come_from(folders, copy, monkeypatch):
+    (copy / "llm.mnn").unlink()
+    monkeypatch.setitem(models.BUNDLED, "demo-drafter", copy)
+    problem = models.model_problem(folders, "demo-target", "demo-drafter")
+    assert "llm.mnn is not in" in problem.sentence
+    assert "install it again" in problem.advice
+    assert not problem.demo_usable
+
+
 def test_removing_leaves_the_files(folders, copy, probed):
     models.add_model(folders, copy)
     assert models.remove_model(folders, "mine") == copy

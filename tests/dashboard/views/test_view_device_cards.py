@@ -18,7 +18,7 @@ from dashboard.views.device_cards import (
 )
 from dashboard.views.theme import theme_named
 from device_bridge.facts import Fact, PhoneFacts
-from device_bridge.setup.checks import Check, Readiness, State
+from device_bridge.setup.checks import Check, Readiness, Remedy, State
 
 THEME = theme_named("light")
 
@@ -125,6 +125,21 @@ def test_a_checklist_tells_states_apart_without_colour_and_shows_what_to_do():
     html = readiness_html(readiness, THEME)
     assert [html.count(mark) for mark in "✓✕○"] == [1, 1, 1]
     assert "Delete something." in html
+
+
+def test_while_a_phone_is_set_up_nothing_is_asked_for_that_is_being_done():
+    readiness = Readiness(
+        "p",
+        (
+            Check("a", "Screen", State.WRONG, "It is locked.", "Unlock it."),
+            Check("b", "Model", State.WRONG, "It is not there.", "Set it up.", Remedy.SET_UP),
+        ),
+    )
+    html = readiness_html(readiness, THEME, setting_up=True)
+    assert "Unlock it." in html
+    assert "Set it up." not in html
+    assert [html.count(mark) for mark in "✕→"] == [1, 1]
+    assert 'aria-label="being set up"' in html
 
 
 def test_what_was_not_tried_is_one_line_and_advice_for_several_lines_is_given_once():

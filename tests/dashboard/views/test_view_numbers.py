@@ -1,11 +1,15 @@
 import math
+import re
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.views import numbers
+
+SHOWN = ("views", "pages", "notebook", "reports", "services")
 
 
 @pytest.mark.parametrize(
@@ -41,6 +45,7 @@ def test_a_wait_is_given_in_the_unit_a_person_would_use(seconds, shown):
         numbers.tps,
         numbers.share,
         numbers.signed_percent,
+        numbers.percent,
         numbers.times_faster,
         numbers.count,
         numbers.size,
@@ -129,3 +134,23 @@ def test_a_gain_without_both_rates_is_not_available(pair):
 )
 def test_a_date_has_one_form_for_people_and_what_is_none_stays_as_it_is(when, shown):
     assert numbers.moment(when) == shown
+
+
+def test_negative_numbers_have_one_minus_sign_and_zero_has_none():
+    assert numbers.percent(-1.26, (-3.04, 0.5)) == "−1.3 % [−3.0, 0.5]"
+    assert numbers.signed_percent(-0.04, (-0.04, 0.04)) == "+0.0 % [0.0, 0.0]"
+    assert numbers.decimals(-1234.5, 2) == "−1,234.50"
+    assert numbers.decimals(1.0, 1, signed=True) == "+1.0"
+    assert numbers.whole(-12345) == "−12345"
+    assert numbers.general(-0.0125, 2) == "−0.013"
+    assert numbers.general(-1.2e-9, 2) == "−1.2e−09"
+
+
+def test_a_sign_in_front_is_written_by_the_number_formats_alone():
+    """A format with a sign anywhere else would write a hyphen where all other numbers have a minus sign."""
+    folder = Path(numbers.__file__).parents[1]
+    pages = [*folder.glob("ui*.py"), *(p for name in SHOWN for p in (folder / name).glob("*.py"))]
+    assert len(pages) > 100
+    signed = re.compile(r"""\{[^{}"]*:\+[^{}]*\}|["']%\+|\.replace\(["']-["'], numbers\.MINUS\)""")
+    found = [(p.name, hit) for p in pages for hit in signed.findall(p.read_text("utf-8"))]
+    assert [hit for hit in found if hit[0] != "numbers.py"] == []

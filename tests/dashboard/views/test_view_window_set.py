@@ -1,4 +1,5 @@
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -167,6 +168,16 @@ def test_curves_rise_to_all_windows_and_name_what_a_point_is(theme):
     assert "a filter" in " ".join(texts(body))
     ours = next(trace for trace in body["data"] if trace["meta"] == "As²d b=7")
     assert {point[0] for point in ours["customdata"]} == set(WINDOWS.windows)
+
+
+def test_each_curve_is_named_on_itself_and_no_two_names_at_one_height():
+    figure = speed_figure(speed_info(WINDOWS), LIGHT)
+    notes = {re.sub("<[^>]*>|━", "", note.text).strip(): note for note in figure.layout.annotations}
+    assert set(notes) == {"Target-only (n = 3)", "SD K=5 (n = 2)", "As²d b=7 (n = 3)", f"{ORACLE} (n = 2)"}
+    assert len({round(note.y) for note in notes.values()}) == 4
+    for trace in figure.data:
+        assert next(note.x for name, note in notes.items() if name.startswith(trace.name)) in trace.x
+    assert figure.layout.showlegend is False
 
 
 def test_more_settings_than_colours_are_counted_not_drawn():

@@ -37,6 +37,7 @@ def check_figure(figure: go.Figure, units: bool = True) -> dict:
         assert not re.search(r"\b(nan|None|inf)\b", text), text
         assert "<script" not in text
         assert "<img" not in text
+        assert not re.search(r"(?<![\w)\]-])-\d", text), text  # a negative number has the minus sign of the others
         assert not re.search("[\x00-\x1f\u200e\u200f\u202a-\u202e]", text)
     # A page gets a row of a binary column back as a mapping of positions, so clicks need plain lists.
     assert all(isinstance(trace.get("customdata", []), list) for trace in body["data"])
