@@ -44,7 +44,9 @@ def run() -> None:
     ui_theme.follow()
     ui_pictures.offer()
     ui_press.follow()
-    st.navigation(pages, position="top").run()
+    page = st.navigation(pages, position="top")
+    st.set_page_config(page_title="As²d" if page is pages[0] else f"{page.title} · As²d")
+    page.run()
 
 
 def stay_inside() -> None:

@@ -118,13 +118,14 @@ def speed_figure(info: SpeedInfo, theme: Theme) -> go.Figure:
                 unselected={"marker": {"opacity": 1}},
             )
         )
+    names, beyond_px = _names(info, theme)
     figure.layout = {
         **base_layout(theme),
         "height": 400,
-        "margin": {"l": 64, "r": 24, "t": 44, "b": 54},
+        "margin": {"l": 64, "r": 24 + beyond_px, "t": 44, "b": 54},
         "xaxis": axis(theme, "TPS of a window (tok/s)", rangemode="tozero", tickformat=",~f"),
         "yaxis": axis(theme, f"windows (%), {_counted(info)}", range=[0, 102], ticksuffix="", fixedrange=True),
-        "annotations": [*_names(info, theme), *([_about(theme, info.about)] if info.about else [])],
+        "annotations": [*names, *([_about(theme, info.about)] if info.about else [])],
     }
     return figure
 
@@ -135,8 +136,8 @@ def _counted(info: SpeedInfo) -> str:
     return numbers.sample_size(counts.pop()) if len(counts) == 1 else "n by setting"
 
 
-def _names(info: SpeedInfo, theme: Theme) -> list[dict[str, object]]:
-    """Each name on its curve, no two at one height.
+def _names(info: SpeedInfo, theme: Theme) -> tuple[list[dict[str, object]], int]:
+    """Each name on its curve, no two at one height; and how far the longest reaches beyond the plot, in px.
 
     Left of the slower half there is room high up, right of the faster half low down; the outermost stand nearest to
     the middle, so that the fewest curves pass behind a name.
@@ -147,19 +148,21 @@ def _names(info: SpeedInfo, theme: Theme) -> list[dict[str, object]]:
     shares += [0.5 - 0.45 * (len(faster) - place - 0.5) / len(faster) for place in range(len(faster))]
     widest = max(float(curve.tps[-1]) for curve in order) or 1.0
     several = len({len(curve.tps) for curve in order}) > 1
-    out = []
+    out, beyond_px = [], 0.0
     for curve, share in zip(order, shares, strict=True):
         count = f" ({numbers.sample_size(len(curve.tps))})" if several else ""
         x = float(curve.tps[math.ceil(share * len(curve.tps)) - 1])
         said = f"{label(curve.name, MOST_LETTERS)}{count}"
-        left = curve in slower and x / widest * LEAST_PLOT_PX > LETTER_PX * len(said) + ROOM_PX
+        at_px, long_px = x / widest * LEAST_PLOT_PX, LETTER_PX * len(said) + ROOM_PX
+        left = curve in slower and at_px > long_px
+        beyond_px = max(beyond_px, 0.0 if left else at_px + long_px - LEAST_PLOT_PX)
         colour = theme.role("reference") if curve.method == "oracle" else theme.method(curve.method)
         mark = f'<span style="color:{colour}">━</span>'
         place = {"x": x, "y": 100 * share, "yanchor": "middle", "xanchor": "right" if left else "left"}
         note = caption(theme, f"{said} {mark}" if left else f"{mark} {said}", **place)
         font = {"size": SMALL_PX, "color": theme.text}
         out.append(note | {"font": font, "bgcolor": faded(theme.background, 0.8), "borderpad": 0})
-    return out
+    return out, math.ceil(beyond_px)
 
 
 def _about(theme: Theme, about: str) -> dict[str, object]:

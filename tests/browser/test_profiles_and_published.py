@@ -2,6 +2,7 @@
 
 import pytest
 from live_dashboard import exceptions, open_page, settle
+from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
 
@@ -25,4 +26,10 @@ def test_a_row_opens_a_profile_which_a_reload_keeps_and_no_page_spills_at_900_px
     open_page(page, f"{dashboard.url}/published?table=8")
     page.get_by_text("27 of 168 cells agree to the printed digit").first.wait_for()
     assert page.evaluate(SPILLS) <= 0
+    pages = page.get_by_test_id("stTopNavLink")
+    expect(pages).to_have_count(13)
+    for number in range(13):
+        expect(pages.nth(number)).to_be_in_viewport()  # none behind "more", which would not say what is open
+    assert page.locator('[data-testid="stTopNavLink"][aria-current="page"]').inner_text() == "Published"
+    assert page.title() == "Published · As²d"
     assert (exceptions(page), page.said) == ([], [])

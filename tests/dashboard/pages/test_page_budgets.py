@@ -21,8 +21,11 @@ def test_an_empty_store_compares_budgets_with_a_published_phone(workspace, open_
     app = open_page("budgets")
     assert {"budgets", "windows"} <= set(app.charts)
     assert "published" in app.text
-    assert "Selected drafter, b = 7: 28.91 tok/s, gap to the oracle 1.8 %" in app.text
-    assert "test windows unseen" in app.text
+    assert "Fixed choice drafter, b = 7: 28.91 tok/s, gap to the oracle 1.8 %" in app.text
+    assert "test windows unseen: drafter, cheapest width with b ≤ 7 (28.58 tok/s on validation; " in app.text
+    assert "the fixed choice, drafter, b = 7, 28.57 tok/s)." in app.text
+    assert "Would deploy drafter, cheapest width with b ≤ 7." in app.text
+    assert "Selected" not in app.text
 
 
 def test_a_computer_that_is_not_calibrated_says_so_with_the_button(workspace, open_page):
@@ -46,7 +49,7 @@ def test_a_budget_is_selected_by_the_address(workspace, open_page):
 
 
 def test_a_budget_that_was_not_replayed_selects_the_frozen_choice(workspace, open_page):
-    assert "Selected drafter, b = 7:" in open_page("budgets", b=999).text
+    assert "Fixed choice drafter, b = 7:" in open_page("budgets", b=999).text
 
 
 def test_costs_that_change_change_the_figures_at_once(workspace, open_page):
@@ -61,7 +64,7 @@ def test_costs_that_change_change_the_figures_at_once(workspace, open_page):
 
 
 def test_a_pair_on_all_windows_has_the_figures_of_all_windows(workspace, open_page):
-    assert "Selected drafter, b = 7: 28.38 tok/s, gap to the oracle 2.4 %" in open_page("budgets", split="all").text
+    assert "Fixed choice drafter, b = 7: 28.38 tok/s, gap to the oracle 2.4 %" in open_page("budgets", split="all").text
 
 
 def test_assumed_costs_are_drawn_before_the_measured_ones_and_choose_nothing(workspace, open_page):
@@ -122,7 +125,7 @@ def test_validation_chooses_among_the_budgets_that_were_dragged_over(workspace, 
     assert "Chosen among b = 2 to 4" in app.text
     assert "Selected drafter, b = 3:" in app.text
     app.press("Choose among all")
-    assert "Selected drafter, b = 7:" in app.text
+    assert "Fixed choice drafter, b = 7:" in app.text
     assert set(app.state) == set()
 
 
