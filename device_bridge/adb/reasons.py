@@ -6,12 +6,14 @@ from device_bridge.errors import (
     DeniedError,
     MissingFileError,
     NoSpaceError,
+    NotExecutableError,
     ReadOnlyError,
     TransferError,
     exit_hint,
     explain_exit,
 )
 
+_USUAL = "/data/local/tmp"
 _REASONS: tuple[tuple[str, type[TransferError], str], ...] = (
     ("No space left|Disk quota", NoSpaceError, "Remove something from the phone."),
     ("Read-only file system", ReadOnlyError, "Choose a place that can be written to, such as /data/local/tmp."),
@@ -36,6 +38,15 @@ def reason_of(remote: str, said: str, code: int) -> TransferError:
             f"{remote}: the work on it ended early on the phone, {explain_exit(code)}.", exit_hint(code), said
         )
     return TransferError(f"{remote}: the phone says {words!r}.", "", said)
+
+
+def not_executable(remote: str) -> NotExecutableError:
+    """The error for a program that may not be started from where it lies."""
+    other = "use another phone" if remote.startswith(f"{_USUAL}/") else f"{_USUAL} usually can be used"
+    return NotExecutableError(
+        f"The phone does not let {remote} be executed there.",
+        f"That place is mounted noexec, or a policy of the phone forbids it; {other}.",
+    )
 
 
 def is_known(said: str) -> bool:

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from device_bridge.adb.commands import script
 from device_bridge.adb.phone import AdbPhone
-from device_bridge.adb.reasons import reason_of
+from device_bridge.adb.reasons import not_executable, reason_of
 from device_bridge.adb.receiving import HASH_S, Receiver
 from device_bridge.adb.segments import segment_bytes, send_rest, sha256_here
 from device_bridge.errors import (
@@ -23,7 +23,6 @@ from device_bridge.errors import (
     IntegrityError,
     MissingFileError,
     NoSpaceError,
-    NotExecutableError,
     PhoneLostError,
     TransferError,
     TransferStoppedError,
@@ -300,10 +299,7 @@ def _begun(receiver: Receiver, local: Path, size: int) -> bool:
 
 def _allow(phone: AdbPhone, remote: str, *, executable: bool) -> None:
     if executable and phone.script(_EXECUTABLE, remote, check=False).code:
-        raise NotExecutableError(
-            f"The phone does not let {remote} be executed there.",
-            "That place is mounted noexec, or forbidden; /data/local/tmp usually is not.",
-        )
+        raise not_executable(remote)
 
 
 def _size_here(local: Path) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from device_bridge.adb.commands import encoded
 from device_bridge.adb.phone import AdbPhone
-from device_bridge.adb.reasons import reason_of
+from device_bridge.adb.reasons import not_executable, reason_of
 from device_bridge.adb.receiving import HASH_S
 from device_bridge.adb.segments import sha256_here
 from device_bridge.adb.sync import Sending, send_files
@@ -26,7 +26,6 @@ from device_bridge.adb.transfer import (
 from device_bridge.errors import (
     IntegrityError,
     NoSpaceError,
-    NotExecutableError,
     TransferError,
     TransferStoppedError,
 )
@@ -186,10 +185,7 @@ def _set_executables(phone: AdbPhone, remote: str, files: Sequence[_File], idle_
     for start in range(0, len(plain), _BATCH):
         output = _with_names(phone, _EXECUTABLES, remote, plain[start : start + _BATCH], idle_s, check=False)
         if output:
-            raise NotExecutableError(
-                f"The phone does not let {posixpath.join(remote, output)} be executed there.",
-                "That place is mounted noexec, or forbidden; /data/local/tmp usually is not.",
-            )
+            raise not_executable(posixpath.join(remote, output))
 
 
 def _with_names(

@@ -30,7 +30,7 @@ PERMISSION_HINT = (
     "On Linux, add a udev rule for the phone or join the group plugdev, then plug the phone in again "
     "(https://developer.android.com/studio/run/device)."
 )
-OFFLINE_HINT = "Unplug the phone and plug it in again, or connect it anew with: adb reconnect"
+OFFLINE_HINT = "Unplug the phone and plug it in again, or, where adb itself is installed: adb reconnect"
 FIND_HINT = "Check the cable and that USB debugging is on; 'as2d devices' lists the phones that are there."
 _OTHER_HINT = "Something else uses this port: check the address in AS2D_ADB_SERVERS."
 _BLOCK = 1 << 18
