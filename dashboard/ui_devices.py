@@ -8,7 +8,7 @@ import streamlit as st
 from as2d_core.runner.sensors import Sensors
 from dashboard import ui, ui_notebook, ui_phone_setup, ui_state
 from dashboard.services.calibration import Calibration, CalibrationForm, expected_of, phone_form, start
-from dashboard.services.devices import device_history, find_device
+from dashboard.services.devices import device_history, find_device, phone_key
 from dashboard.services.models import model_problem
 from dashboard.services.phone_looks import (
     PhoneList,
@@ -110,7 +110,7 @@ def phone(workspace: Workspace, listed: KnownPhone) -> None:
             else:
                 st.html(facts_html(phone_rows(look.facts), ui.theme()))
         with state:
-            history = device_history(workspace, (str(name), str(look.facts.value("model")) if look.facts else ""))
+            history = device_history(workspace, () if look.facts is None else (phone_key(look.facts),))
             _phone_state(workspace, listed, look, history)
         _history(history)
 

@@ -65,14 +65,14 @@ def output_sha256(tokens: Sequence[Any]) -> str | None:
 def device_key(device: Mapping[str, Any]) -> str:
     """Which device is this, across its runs?
 
-    ``key`` when the header gives one; otherwise the name (or model), with the serial number or else
-    the processor. System releases are left out: an update does not make another device.
+    ``key`` when the header gives one; otherwise the name (or model), with what tells it from others of its model,
+    or else the processor. System releases are left out: an update does not make another device.
     """
     known = {k: str(v) for k, v in device.items() if v not in (None, "")}
     if "key" in known:
         return clean(known["key"])
     name = known.get("name") or known.get("model")
-    parts = [p for p in (name, known.get("serial") or known.get("cpu")) if p]
+    parts = [p for p in (name, known.get("serial") or known.get("unit") or known.get("cpu")) if p]
     return clean(" | ".join(parts)) or "unknown device"
 
 

@@ -1,5 +1,6 @@
 """What is this device? Facts for the run header; what cannot be read is left out, never guessed."""
 
+import hashlib
 import os
 import platform
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ from as2d_core.runner.sensors import ask_system
 
 VIRTUAL_SUFFIX = " (virtual)"
 """Ends the name of a virtual phone wherever its runs are listed."""
+UNIT_DIGITS = 12
 
 
 @cache
@@ -55,8 +57,14 @@ def android_facts(properties: Mapping[str, str]) -> dict[str, Any]:
         "api_level": int(api) if api.isdecimal() else None,
         "security_patch": properties.get("ro.build.version.security_patch"),
         "soc": " ".join(filter(None, soc)),
+        "unit": unit_of(properties.get("ro.serialno") or properties.get("ro.boot.serialno")),
         "virtual": virtual or None,
     }
+
+
+def unit_of(serial: str | None) -> str | None:
+    """Which one of all phones of its model: digits of a hash of its serial number, which records do not give away."""
+    return hashlib.sha256(serial.encode("utf-8", "surrogateescape")).hexdigest()[:UNIT_DIGITS] if serial else None
 
 
 def _android_facts() -> dict[str, Any]:
@@ -65,7 +73,7 @@ def _android_facts() -> dict[str, Any]:
     more = ("ro.build.version.sdk", "ro.build.version.security_patch", "ro.soc.manufacturer", "ro.soc.model")
     if which("getprop") is None:
         return {}
-    asked = (*names, *more, "ro.as2d.virtual")
+    asked = (*names, *more, "ro.serialno", "ro.boot.serialno", "ro.as2d.virtual")
     return android_facts({name: ask_system(["getprop", name]).strip() for name in asked})
 
 

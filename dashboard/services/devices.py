@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from as2d_core.errors import UnknownNameError
-from as2d_core.runner.device import device_facts
+from as2d_core.runner.device import VIRTUAL_SUFFIX, device_facts, unit_of
 from dashboard.services.workspace import Workspace
 from datastore.queries import RunFilter, RunRow, list_runs
 from datastore.run_row import device_key
+from device_bridge.facts import PhoneFacts
 from device_bridge.jobs import Job
 from device_bridge.local import THIS_COMPUTER
 
@@ -52,6 +53,14 @@ def device_history(workspace: Workspace, keys: Collection[str], limit: int = 4) 
     except UnknownNameError:
         return []  # nothing was ever measured here
     return [row for row in rows if row.device_key in keys or row.device_name in keys][:limit]
+
+
+def phone_key(facts: PhoneFacts) -> str:
+    """The name of a phone across its runs, from what it says of itself; see ``run_row.device_key``."""
+    name = facts.value("name") or facts.value("model")
+    named = f"{name}{VIRTUAL_SUFFIX}" if name and facts.value("virtual") else name
+    serial = facts.value("serial")
+    return device_key({"name": named, "unit": unit_of(None if serial is None else str(serial))})
 
 
 def find_device(workspace: Workspace, device_id: str = THIS_COMPUTER) -> DeviceStatus:

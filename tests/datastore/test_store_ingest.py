@@ -184,6 +184,7 @@ def test_a_run_that_never_decoded_has_no_figures_instead_of_zeros(store, sample)
     [
         ({"key": "mine", "name": "Phone"}, "mine"),
         ({"name": "Phone", "serial": "A1", "cpu": "x"}, "Phone | A1"),
+        ({"name": "Phone", "unit": "a1b2", "cpu": "x"}, "Phone | a1b2"),
         ({"name": "This computer", "cpu": "EPYC"}, "This computer | EPYC"),
         ({"model": "Pixel"}, "Pixel"),
         ({"name": "", "model": None}, "unknown device"),

@@ -25,6 +25,14 @@ def test_a_virtual_phone_says_so_in_its_name():
     assert android_facts({**PROPERTIES, "ro.as2d.virtual": "1"})["name"] == "Redmi K70 Pro (virtual)"
 
 
+def test_two_phones_of_one_model_are_told_apart_without_their_serial_numbers():
+    first, second = (android_facts({**PROPERTIES, "ro.serialno": serial}) for serial in ("8f3a12", "8f3a13"))
+    assert first["unit"] != second["unit"]
+    assert "8f3a12" not in str(first)
+    assert first["unit"] == android_facts({**PROPERTIES, "ro.boot.serialno": "8f3a12"})["unit"]
+    assert android_facts(PROPERTIES)["unit"] is None
+
+
 def test_what_is_no_phone_keeps_its_own_facts():
     assert android_facts({}) == {}
     assert device_facts()["name"] == "This computer"

@@ -4,11 +4,14 @@ import pytest
 from page_samples import put
 
 from as2d_core.errors import RequestError
+from as2d_core.runner.device import android_facts
 from dashboard.services import runs
-from dashboard.services.devices import device_history, find_device, list_devices
+from dashboard.services.devices import device_history, find_device, list_devices, phone_key
 from dashboard.services.requests import RunForm
 from dashboard.services.running import every_method, start_comparison, start_run
+from datastore.run_row import device_key
 from device_bridge.errors import DeviceBusyError, UnknownDeviceError
+from device_bridge.facts import facts_from
 
 FORM = RunForm(window_id="clean_00", instruction="ok")
 
@@ -109,3 +112,10 @@ def test_the_history_of_a_device_holds_what_ran_on_it_and_no_replay_with_its_cos
     put(workspace.store, tmp_path, "replayed", source="replayed")
     row = runs.get_run(workspace, "ran")
     assert [found.run_id for found in device_history(workspace, (row.device_key,))] == ["ran"]
+
+
+@pytest.mark.parametrize("more", [{}, {"ro.as2d.virtual": "1"}, {"ro.product.marketname": "Redmi K70 Pro"}])
+def test_a_phone_that_is_connected_and_its_runs_have_one_key(more):
+    properties = {"ro.product.model": "23117RK66C", "ro.serialno": "8f3a12", **more}
+    text = "".join(f"[{name}]: [{value}]\n" for name, value in properties.items())
+    assert phone_key(facts_from({"getprop": text})) == device_key(android_facts(properties))

@@ -12,6 +12,7 @@
 #include <string>
 #include <thread>
 
+#include "records/sha256.hpp"
 #include "runner/command.hpp"
 #include "runner/files.hpp"
 
@@ -22,11 +23,15 @@
 namespace as2d {
 namespace {
 
-constexpr std::array<const char*, 9> property_names{
+constexpr std::array<const char*, 11> property_names{
     "ro.product.model",         "ro.product.marketname",           "ro.product.manufacturer",
     "ro.build.version.release", "ro.build.version.sdk",            "ro.build.version.security_patch",
-    "ro.soc.manufacturer",      "ro.soc.model",                    "ro.as2d.virtual",
+    "ro.soc.manufacturer",      "ro.soc.model",                    "ro.serialno",
+    "ro.boot.serialno",         "ro.as2d.virtual",
 };
+
+/// Of a hash of the serial number: which one of all phones of its model, without giving the number away.
+constexpr std::size_t unit_digits = 12;
 
 using Properties = std::map<std::string, std::string>;
 
@@ -87,6 +92,12 @@ json::Object phone_facts(const Properties& properties) {
     }
     add("security_patch", of("ro.build.version.security_patch"));
     add("soc", maker + (maker.empty() || of("ro.soc.model").empty() ? "" : " ") + of("ro.soc.model"));
+    const std::string serial = of("ro.serialno").empty() ? of("ro.boot.serialno") : of("ro.serialno");
+    if (!serial.empty()) {
+        Sha256 hash;
+        hash.update(serial);
+        add("unit", hash.hex().substr(0, unit_digits));
+    }
     if (is_virtual) facts.members.emplace_back("virtual", true);
     return facts;
 }
