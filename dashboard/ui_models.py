@@ -28,17 +28,18 @@ def usable(workspace: Workspace, form: RunForm | None = None) -> bool:
     with st.container(horizontal=True, vertical_alignment="center"):
         if by_itself and model_problem(workspace.folders, kept.target, kept.drafter) is None:
             if ui.pressed("Use the default models", "use-default-models", icon=":material/undo:"):
-                _use(workspace, kept)
+                _use(workspace, kept, form)
         elif problem.demo_usable and ui.pressed("Use the demo models", "use-demo-models", icon=":material/undo:"):
-            _use(workspace, Settings())
+            _use(workspace, Settings(), form)
         if form is None:
             ui.link(ui.REQUEST, "Choose other models", icon=":material/mic:")
     return False
 
 
-def _use(workspace: Workspace, settings: Settings) -> None:
+def _use(workspace: Workspace, settings: Settings, form: RunForm | None) -> None:
     with ui.guarded(), st.spinner("Choosing the models"):
         if workspace.settings != settings:
             choose_default_models(workspace.folders, **asdict(settings))
-        ui_state.later(target=None, drafter=None)
+        if form is not None:
+            ui_state.later(**asdict(settings))  # the lists of models on this page hold what was chosen before
         st.rerun()

@@ -7,6 +7,7 @@ workspace = ui.open_page("request", "Request", "Choose a recording and a method,
 controls, live = st.columns([5, 8], gap="medium")
 
 with controls:
+    missing = st.container()  # above everything: nothing else helps
     device = ui_request.device_choice(workspace)
     form = ui_request.recording(workspace)
     compared = []
@@ -15,7 +16,8 @@ with controls:
         form, repetitions = ui_request.more(workspace, form)
         compared = ui_request.comparison(form)
     running = workspace.jobs.active(device)
-    runnable = form is None or ui_models.usable(workspace, form)
+    with missing:
+        runnable = form is None or ui_models.usable(workspace, form)
     closed = form is None or running is not None or not runnable
     with st.container(horizontal=True):
         one = ui.pressed("Run", "run-one", type="primary", disabled=closed)

@@ -95,13 +95,14 @@ def model_problem(folders: Folders, target: str, drafter: str | None) -> ModelPr
         entry = entries[name]
         if entry.problem is None:
             continue
-        advice = "Put its folder back, or choose another model on the Request page."
+        others = "choose others: for one request on the Request page, for all with `as2d models default`."
+        advice = f"Put its folder back, or {others}"
         if entry.bundled:
             advice = (
                 "The demo models come with this program: install it again (from a copy of the repository: "
-                f"git restore {BUNDLED_SOURCE}), or choose models of your own on the Request page."
+                f"git restore {BUNDLED_SOURCE}), or {others}"
             )
-        return ModelProblem(f"The {role} {name} cannot be used. {entry.problem}", advice, demo)
+        return ModelProblem(f"The {role} {name} cannot be used: {entry.problem}", advice, demo)
     return None
 
 

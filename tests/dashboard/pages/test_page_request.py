@@ -13,6 +13,7 @@ from dashboard.services import notebooks
 from dashboard.services.audio_inputs import keep_audio
 from dashboard.services.requests import RunForm
 from dashboard.services.running import start_run
+from dashboard.services.settings import change_settings
 from dashboard.views.theme import LIGHT
 
 
@@ -28,6 +29,21 @@ def test_everything_has_a_sensible_default(open_page):
     assert app.widget("selectbox", "Window").value == "long_00"
     assert not app.button("Run").disabled
     assert "Nothing runs at the moment." in app.text
+
+
+def test_models_that_were_moved_away_are_told_and_the_demo_models_take_their_place(workspace, open_page):
+    gone = workspace.folders.root / "gone"
+    change_settings(workspace.folders, target=str(gone))
+    said = f"The target {gone} cannot be used: There is no model folder at {gone}."
+    assert said in open_page("start").text
+    app = open_page("request")
+    assert said in app.text
+    assert app.button("Run").disabled
+    app.press("Use the demo models")
+    assert "cannot be used" not in app.text
+    assert app.widget("selectbox", "Target").value == "demo-target"
+    assert not app.button("Run").disabled
+    assert workspace.settings.target == "demo-target"
 
 
 def test_the_recording_is_said_and_can_be_heard(open_page):

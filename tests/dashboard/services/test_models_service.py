@@ -98,7 +98,7 @@ def test_a_model_folder_that_was_moved_away_is_told_with_the_way_on(folders, cop
     chosen = models.choose_default_models(folders, drafter="mine")
     shutil.rmtree(copy)
     problem = models.model_problem(folders, chosen.target, chosen.drafter)
-    assert problem.sentence == f"The drafter mine cannot be used. There is no model folder at {copy}."
+    assert problem.sentence == f"The drafter mine cannot be used: There is no model folder at {copy}."
     assert "Put its folder back" in problem.advice
     assert problem.demo_usable
     assert models.model_problem(folders, chosen.target, None) is None
