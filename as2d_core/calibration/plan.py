@@ -101,12 +101,17 @@ def episode_cell(method: str) -> str:
     return f"episode {method}"
 
 
-def turns_done(samples: Iterable[Sample]) -> dict[str, int]:
+def turns_done(samples: Iterable[Sample], before: Mapping[str, int] | None = None) -> dict[str, int]:
     """Turns of each cell that are in the samples, the warm-up counted: ``Plan.done`` of what goes on from here.
 
     An episode leaves its samples at its end, so that one that was interrupted is measured again.
+
+    Args:
+        before: turns of each cell that other runs had measured.
     """
     seen: dict[str, set[int]] = defaultdict(set)
+    for known, count in (before or {}).items():
+        seen[known].update(range(-1, count - 1))
     for sample in samples:
         cell = _cell(sample)
         if cell is not None and "failed" not in sample.extra:

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+from as2d_core.calibration.plan import plan_from, share_done, turns_done
+from as2d_core.errors import As2dError
+from as2d_core.records import RunRecord
 from as2d_core.request import Request
 from as2d_core.runner.device import device_facts
 from dashboard.views import numbers
@@ -72,6 +75,17 @@ def _share(job: Job, run: LiveRun) -> float:
     record = run.record()
     inside = 0.0
     if record is not None:
+        if run.request.method == "calibrate":
+            return min((job.progress.done + _measured(record)) / max(job.progress.total, 1), 1.0)
         expected = min(run.request.max_tokens, TOKENS_A_SECOND * (run.request.audio.duration_s or 10.0))
         inside = min(len(record.tokens) / max(expected, 1.0), 0.95)
     return min((job.progress.done + inside) / max(job.progress.total, 1), 1.0)
+
+
+def _measured(record: RunRecord) -> float:
+    """Share of a calibration that is measured, by this run or before it."""
+    try:
+        plan = plan_from(record.request.options)
+    except As2dError:
+        return 0.0  # another program's
+    return share_done(plan, turns_done(record.samples, plan.done))

@@ -141,7 +141,7 @@ def test_what_was_measured_before_an_interruption_is_not_measured_again():
     done = turns_done(first.samples)
     _, second, _ = measure(done=done)
     both = [*first.samples, *second.samples]
-    assert turns_done(both) == dict(cells(plan_from(OPTIONS)))
+    assert turns_done(both) == turns_done(second.samples, done) == dict(cells(plan_from(OPTIONS)))
     single = [
         (s.name, s.width, s.offset_tokens, s.running, s.repetition, s.warm_up) for s in both if s.name == "verify"
     ]
