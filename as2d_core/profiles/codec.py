@@ -198,7 +198,7 @@ def _warnings(profile: Profile) -> Iterator[str]:
     for name in ("target_step_ms", "draft_serial_ms", "draft_overlapped_ms"):
         value = getattr(profile, name)
         if not low <= value <= high:
-            yield f"{name} is {value} ms; is it really in milliseconds?"
+            yield f"{name} is {value:.4g} ms; is it really in milliseconds?"
     for name in _WIDTH_COSTS:
         costs: Mapping[int, float] = getattr(profile, name)
         odd = [str(width) for width, cost in costs.items() if not low <= cost <= high]
@@ -209,14 +209,14 @@ def _warnings(profile: Profile) -> Iterator[str]:
             yield f"{name} has no cost at K = {', '.join(missing)}; budgets of {int(missing[0]) - 1} and more are out."
         for (narrow, cost), (wide, wider_cost) in pairwise(sorted(costs.items())):
             if wider_cost < cost:
-                yield f"{name} falls from {cost} ms at K = {narrow} to {wider_cost} ms at K = {wide}."
+                yield f"{name} falls from {cost:.4g} ms at K = {narrow} to {wider_cost:.4g} ms at K = {wide}."
     only_one = sorted(set(profile.verify_idle_ms) ^ set(profile.verify_concurrent_ms))
     if only_one:
         yield f"Widths {', '.join(map(str, only_one))} have only one of the idle and the concurrent cost."
     if profile.draft_overlapped_ms > profile.target_step_ms:
         yield (
-            f"draft_overlapped_ms ({profile.draft_overlapped_ms}) is above target_step_ms ({profile.target_step_ms}): "
-            "this drafter is slower than its target."
+            f"draft_overlapped_ms ({profile.draft_overlapped_ms:.4g}) is above target_step_ms "
+            f"({profile.target_step_ms:.4g}): this drafter is slower than its target."
         )
     budget = profile.deployed_budget
     if budget is not None and not profile.feasible(budget):

@@ -283,6 +283,7 @@ _PAIR = {
     "drafter": Setting("text", "one of the set's drafters"),
     "budget": Setting("whole", "proposal budget b to point out"),
 }
+_SET = {name: _PAIR[name] for name in ("profile", "corpus", "split")}
 
 _BY = Setting("text", "setting, day or run: what is pooled")
 _OF_WINDOWS = {
@@ -317,9 +318,7 @@ VIEWS: Mapping[str, View] = {
     "budgets": View("Budgets", _PAIR, _budgets),
     "budget map": View("Where a budget loses", _PAIR, _budget_map),
     "budget table": View("All budgets in numbers", _PAIR, _budget_table),
-    "devices": View(
-        "One set on every device", {name: _PAIR[name] for name in ("profile", "corpus", "split")}, _devices
-    ),
+    "devices": View("One set on every device", _SET, _devices),
     "paired": View(
         "Paired differences",
         {"runs": _RUNS, "by": _BY, "against": Setting("text", "name of the setting that others are held against")},
@@ -383,6 +382,7 @@ VIEWS: Mapping[str, View] = {
         "Sweep", {"group": Setting("text", "id of a sweep, or of a group of runs", required=True)}, sweep_figures.sweep
     ),
     "foreign": View("Rates of other programs", {}, _foreign),
+    "replay facts": View("Set, models and costs of a replay", _SET, profile_figures.replayed),
     "profile": View("Cost profile", {"profile": _PROFILE}, profile_figures.costs),
     "profile widths": View("Verification by width", {"profile": _PROFILE}, profile_figures.widths),
     "profile savings": View("Saved per position", {"profile": _PROFILE}, profile_figures.savings),

@@ -4,39 +4,42 @@ from collections.abc import Mapping
 from typing import Any
 
 from as2d_core.profiles.codec import profile_warnings
-from as2d_core.profiles.comparison import cost_rows
 from dashboard.notebook import facts_html
 from dashboard.notebook.outputs import Block, Drawing, Grid, Markup, Sentence
 from dashboard.notebook.source import Source
 from dashboard.services import profile_shelf
+from dashboard.services.budgets import ALL_WINDOWS, splits_of
 from dashboard.views import numbers, text
-from dashboard.views.facts import profile_facts
 from dashboard.views.profile_pair import drift_figure, drift_info, pair_figure, pair_info, pair_table
+from dashboard.views.profile_table import IMPORTANCE, cost_table, cost_texts
 from dashboard.views.profile_widths import ratios_figure, ratios_info, widths_figure, widths_info
+from dashboard.views.replay_facts import profile_facts, replay_facts
 from dashboard.views.run_labels import costs_sentence, profile_label
 from dashboard.views.theme import Theme
 from dashboard.views.width_savings import width_savings_figure, width_savings_info
+
+MOST_COLUMNS = 7
+"""Of costs that are shown: everything but medians and ends."""
+
+
+def replayed(source: Source, theme: Theme, given: Mapping[str, Any]) -> tuple[Block, ...]:  # noqa: ARG001 - one signature
+    """Whose tokens and whose costs a replay puts together, and what is left out."""
+    corpus, profile = source.corpus(given["corpus"]), source.profile(given["profile"])
+    splits = splits_of(given.get("split", ALL_WINDOWS))
+    return (Markup(facts_html.pairs_html(replay_facts(corpus, profile, splits))),)
 
 
 def costs(source: Source, theme: Theme, given: Mapping[str, Any]) -> tuple[Block, ...]:
     """Facts and every cost of a profile, with what wider verifications save."""
     profile = source.profile(given["profile"])
-    rows = tuple(
-        (
-            row.key,
-            None if row.value_ms is None else numbers.duration(row.value_ms),
-            "" if row.spread is None else f"{numbers.sample_size(row.spread.n)}",
-            "unknown" if row.provenance is None else row.provenance.kind,
-            "extrapolated" if row.extrapolated else "",
-        )
-        for row in cost_rows(profile)
-    )
-    said = " ".join([f"{profile_label(profile)}. {costs_sentence(profile)}", *profile_warnings(profile)])
-    grid = Grid(("Cost", "Value", "Calls", "Origin", ""), rows)
+    said = (f"{profile_label(profile)}. {costs_sentence(profile)}", *profile_warnings(profile))
+    texts = cost_texts(cost_table(profile))
+    shown = [name for name in IMPORTANCE[:MOST_COLUMNS] if name != "Note" or any(texts[name])]
+    grid = Grid(tuple(shown), tuple(zip(*(texts[name] for name in shown), strict=True)))
     facts = Markup(facts_html.pairs_html(profile_facts(profile)))
     savings = width_savings_info(profile)
     drawing = (Drawing(width_savings_figure(savings, theme), strip=True),) if savings.savings else ()
-    return Sentence(text.visible(said, spaces=False)), facts, *drawing, grid
+    return *(Sentence(text.visible(part, spaces=False)) for part in said), facts, *drawing, grid
 
 
 def widths(source: Source, theme: Theme, given: Mapping[str, Any]) -> tuple[Block, ...]:

@@ -164,6 +164,8 @@ def _budget(source: Source, pair: Mapping[str, str | int | None]) -> tuple[str, 
         figure_cell("budget map", **pair),
         text_cell("## All numbers"),
         figure_cell("budget table", **pair),
+        text_cell("## What was replayed"),
+        figure_cell("replay facts", **{name: pair[name] for name in ("profile", "corpus", "split")}),
         text_cell("## The costs that were charged"),
         figure_cell("profile", profile=pair["profile"]),
     ]

@@ -89,8 +89,12 @@ def _exclusions(records: Sequence[RunRecord]) -> tuple[str, ...]:
 
 
 def _device(record: RunRecord) -> str:
-    device = record.header.device
-    parts = []
+    return device_text(record.header.device)
+
+
+def device_text(device: Mapping[str, Any]) -> str:
+    """What is known of a device, on a line."""
+    parts: list[str] = []
     for name in _DEVICE:
         value = device.get(name)
         if value in (None, ""):
@@ -109,7 +113,12 @@ def _versions(record: RunRecord) -> str:
     known |= dict.fromkeys(
         ["mnn"] if record.engines else [], next((e.mnn_version for e in record.engines.values()), "")
     )
-    return ", ".join(f"{name} {version}" for name, version in sorted(known.items()))
+    return versions_text(known)
+
+
+def versions_text(versions: Mapping[str, str]) -> str:
+    """Names and versions of programs, on a line."""
+    return ", ".join(f"{name} {version}" for name, version in sorted(versions.items()))
 
 
 def _model(role: str) -> Callable[[RunRecord], str]:
@@ -222,17 +231,3 @@ _FACTS: tuple[tuple[str, Callable[[RunRecord], str]], ...] = (
     ("Started", _started),
     ("Clock", _clock),
 )
-
-
-def profile_facts(profile: Any) -> Mapping[str, str]:
-    """What a report states of a cost profile whose costs its replays were charged with."""
-    kinds: dict[str, int] = {}
-    for item in profile.provenance.values():
-        kinds[item.kind] = kinds.get(item.kind, 0) + 1
-    origin = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items(), key=lambda pair: -pair[1]))
-    return {
-        "Profile": f"{profile.name} ({profile.id}), {profile.kind}",
-        "Origin of its values": origin or numbers.NA,
-        "Device": ", ".join(f"{k} {v}" for k, v in profile.device.items() if isinstance(v, str | int)) or numbers.NA,
-        "Created": numbers.moment(profile.created_at),
-    }

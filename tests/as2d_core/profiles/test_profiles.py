@@ -195,7 +195,7 @@ def test_sound_profile_has_no_warnings():
         ({"target_step_ms": 0.0594}, "really in milliseconds"),
         ({"target_step_ms": 59_391.0}, "really in milliseconds"),
         ({"verify_idle_ms": {1: 50.0, 2: 55.0, 3: 60.0, 4: 0.01}}, "at K = 4 is outside"),
-        ({"verify_idle_ms": {1: 50.0, 2: 55.0, 3: 54.0, 4: 65.0}}, "falls from 55.0 ms at K = 2 to 54.0"),
+        ({"verify_idle_ms": {1: 50.0, 2: 55.0, 3: 54.02345678, 4: 65.0}}, "falls from 55 ms at K = 2 to 54.02 ms"),
         ({"verify_idle_ms": {1: 50.0, 2: 55.0, 4: 65.0}}, "no cost at K = 3; budgets of 2 and more are out"),
         ({"verify_idle_ms": {1: 50.0, 2: 55.0}}, "Widths 3, 4 have only one"),
         ({"draft_overlapped_ms": 90.0}, "slower than its target"),

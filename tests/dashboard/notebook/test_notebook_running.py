@@ -22,6 +22,7 @@ SETTINGS = {
     "budgets": PAIR,
     "budget map": PAIR,
     "budget table": PAIR,
+    "replay facts": {"profile": "mi14", "corpus": "paper-688", "split": "all"},
     "profile": {"profile": "mi14"},
     "devices": {"profile": "mi14", "corpus": "demo", "split": "choice"},
     "profile widths": {"profile": "mi14"},

@@ -1,16 +1,21 @@
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 
 from as2d_core.errors import UnknownNameError
+from as2d_core.profiles import load_profile
+from as2d_core.profiles.profile import ProfiledModel
+from as2d_core.replay.trajectories import load_corpus
 from dashboard.notebook.cells import Notebook, figure_cell, text_cell
 from dashboard.notebook.errors import NotebookError
 from dashboard.reports.html import MOST_BYTES
 from dashboard.reports.templates import TEMPLATES, Words
 from dashboard.services.reporting import make_report, notebook_html
 from dashboard.views import numbers
+from dashboard.views.replay_facts import replay_facts
 from datastore.queries import get_run
 
 HOSTILE_WORDS = "</script><img src=x onerror=alert(1)><b>bold</b>"
@@ -125,14 +130,34 @@ def test_a_run_without_an_end_makes_a_report_that_says_so(shelf, run_id):
 @pytest.mark.parametrize(
     ("template", "chosen", "said"),
     [
-        ("profile", {"profile": "k70"}, "Redmi K70 Pro"),
-        ("budget", {"profile": "k70", "corpus": "demo", "budget": 5}, "b = 5"),
+        ("profile", {"profile": "k70"}, ["Redmi K70 Pro", "Target-only step"]),
+        (
+            "budget",
+            {"profile": "k70", "corpus": "demo", "split": "validation", "budget": 5},
+            ["b = 5", "replayed: tokens of real models, charged with published costs", "100 of 260: validation"]
+            + [f"(sha256 {digest})" for digest in load_corpus("demo").models.values()]
+            + ["mnn 3.6.1", "Gates", "Exclusions"],
+        ),
     ],
 )
 def test_profiles_and_budgets_are_reported_without_a_single_run(shelf, template, chosen, said):
     read = Reader(notebook_html(shelf, make_report(shelf, template, [], None, **chosen)).decode())
-    assert said in read.text
+    assert [part for part in said if part not in read.text] == []
     assert "published" in read.text
+
+
+def test_costs_of_other_models_than_those_of_the_tokens_are_an_exception_that_is_told():
+    corpus, profile = load_corpus("demo"), load_profile("k70")
+    same = {role: ProfiledModel(role, digest) for role, digest in corpus.models.items()}
+    for models, said in (
+        (same, "none; every window counts"),
+        (same | {"drafter": ProfiledModel("drafter", "0" * 64)}, "measured with another drafter than the one whose"),
+        ({}, "none; every window counts"),
+    ):
+        assert said in replay_facts(corpus, replace(profile, models=models), ["test"])["Exclusions"]
+    made = replay_facts(load_corpus("paper-688"), profile, ["test"])
+    assert "drawn by a generator, not recorded" in made["What the numbers are"]
+    assert "not public" in made["Note"]
 
 
 def test_a_cell_that_fails_is_a_sentence_and_the_others_are_shown(shelf):

@@ -11,7 +11,7 @@ from dashboard.views.figure_help import HELP, view_help
 
 SOURCES = "\n".join(path.read_text(encoding="utf-8") for path in Path(dashboard.__file__).parent.rglob("*.py"))
 PLACE = r"Sections? \d|Appendi(x|ces) [A-D]|Figures? \d|Tables? \d|Paper: the table"
-SAY_IT_THEMSELVES = {"round", "said", "runs", "facts", "budget table", "foreign"}
+SAY_IT_THEMSELVES = {"round", "said", "runs", "facts", "replay facts", "budget table", "foreign"}
 
 
 @pytest.mark.parametrize("name", sorted(HELP))
