@@ -15,7 +15,7 @@ from dashboard.views.heading import badge_html, badges, heading_info, heading_te
 from dashboard.views.live import live_figure, live_figures_html, live_info, live_text_html
 from dashboard.views.live_lanes import live_lanes_svg
 from dashboard.views.methods_compare import in_order, methods_figure, methods_info
-from dashboard.views.progress import FEW_CORES_NOTE, few_cores, progress_info
+from dashboard.views.progress import FEW_CORES_NOTE, few_cores, progress_info, slowed_by_a_page
 from dashboard.views.text import element
 from dashboard.views.theme import PICTURE_CONFIG, method_of
 from device_bridge.errors import UnknownJobError
@@ -72,7 +72,7 @@ def _panel(workspace: Workspace, job: Job, ended_before: bool) -> None:
         _run(workspace, job, run)
     if ended:
         _results(workspace, job)
-    if few_cores():
+    if slowed_by_a_page(job):
         ui.sentence(FEW_CORES_NOTE)
 
 

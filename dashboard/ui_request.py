@@ -31,11 +31,12 @@ from device_bridge.local import THIS_COMPUTER
 
 SOURCES = {"bundled": "Bundled", "file": "My files", "microphone": "Microphone"}
 FIRST_WINDOW = "long_00"
-TOP_PROFILE = "Ask the phone for its highest task profile"
-GATED = "Wait for the conditions of a measured episode before each run"
+TOP_PROFILE = "Highest task profile"
+TOP_PROFILE_HELP = "Asks the phone for the cores, and the share of them, that the app in front has."
+GATED = "Rest and checks before"
 GATED_HELP = (
-    "15 s of rest, then two checks 5 s apart: all cores on-line, the battery at most 40 °C, the thermal status at most "
-    "light. After 10 minutes of waiting the run fails with what was missing."
+    "Each run waits as a measured episode does: 15 s of rest, then two checks 5 s apart: all cores on-line, the "
+    "battery at most 40 °C, the thermal status at most light. After 10 minutes it fails with what was missing."
 )
 LEVELS = ("high", "normal", "low")
 MOST = 63
@@ -191,7 +192,7 @@ def more(workspace: Workspace, form: RunForm) -> tuple[RunForm, int]:
             top = gated = False
             if _on_phone():
                 target_backend, drafter_backend = _backends()
-                top = ui_state.flag("top", TOP_PROFILE)
+                top = ui_state.flag("top", TOP_PROFILE, help=TOP_PROFILE_HELP)
                 gated = ui_state.flag("gates", GATED, help=GATED_HELP)
             precision = ui_state.one_of(st.selectbox, "precision", "Precision", LEVELS, "high")
             pace = ui_state.number(

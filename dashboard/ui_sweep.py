@@ -33,7 +33,7 @@ from dashboard.views import numbers
 from dashboard.views.figure_help import HELP
 from dashboard.views.grids import NARROW_PX, column_width, fitting, grid_height
 from dashboard.views.heading import badge_html
-from dashboard.views.progress import FEW_CORES_NOTE, few_cores, progress_info
+from dashboard.views.progress import FEW_CORES_NOTE, few_cores, progress_info, slowed_by_a_page
 from dashboard.views.run_filters import group_label
 from dashboard.views.sweep import sweep_figure, sweep_info
 from dashboard.views.sweep_info import SWEEP_FORMAT, SweepInfo, sweep_importance, sweep_table, sweep_texts
@@ -179,7 +179,7 @@ def _panel(workspace: Workspace, sweep_id: str, ran_before: bool) -> None:
         _figure(workspace, sweep, info)
         if sweep.job is None and info.empty is None:
             _numbers(workspace, sweep, info)
-        elif sweep.job is not None and few_cores():
+        elif sweep.job is not None and slowed_by_a_page(sweep.job):
             ui.sentence(FEW_CORES_NOTE)
 
 

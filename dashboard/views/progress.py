@@ -10,6 +10,7 @@ from as2d_core.runner.device import device_facts
 from dashboard.views import numbers
 from dashboard.views.theme import method_of
 from device_bridge.jobs import Job
+from device_bridge.local import THIS_COMPUTER
 from device_bridge.streams import LiveRun
 
 ENOUGH_CORES = 4
@@ -25,6 +26,13 @@ FEW_CORES_NOTE = (
 def few_cores() -> bool:
     """Whether the page, the browser and both models have to share cores."""
     return (device_facts().get("logical_cores") or 0) < ENOUGH_CORES
+
+
+def slowed_by_a_page(job: Job) -> bool:
+    """The same for a job, which may run on a phone's own cores; a virtual phone has this computer's."""
+    first = next((record for run in job.runs if (record := run.record()) is not None), None)
+    virtual = first is not None and bool(first.header.device.get("virtual"))
+    return (job.device_id == THIS_COMPUTER or virtual) and few_cores()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +61,8 @@ def progress_info(job: Job) -> ProgressInfo:
     if run.request.target.exact_widths is None and (record is None or not record.engines):
         clause = "loading the models and testing which widths are exact on this processor"
         detail = "The test takes 5 to 10 s, once for a model on a processor."
+        if job.device_id != THIS_COMPUTER:
+            detail = "A phone tests them whenever its runner is started."
     turn = f"Run {done + 1} of {total}, " if total > 1 else ""
     warm_up = " (warm-up)" if run.request.warm_up else ""
     return ProgressInfo(f"{turn}{_name(run.request)}{warm_up}: {clause}.", detail, _share(job, run))

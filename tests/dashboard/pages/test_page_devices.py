@@ -124,7 +124,7 @@ def test_the_request_page_offers_the_phone_that_its_link_names_and_its_cores(ope
     cores = [box.options for box in app.test.multiselect if box.label in ("Target cores", "Drafter cores")]
     assert cores == [[str(core) for core in range(8)]] * 2  # the phone's, not this computer's
     assert {"Target runs on", "Drafter runs on"} <= {box.label for box in app.test.selectbox}
-    assert "Wait for the conditions of a measured episode before each run" in [box.label for box in app.test.toggle]
+    assert "Rest and checks before" in [box.label for box in app.test.toggle]
 
 
 def test_a_phone_is_set_up_with_the_native_runner_that_was_built_here_or_with_one_in_a_file(

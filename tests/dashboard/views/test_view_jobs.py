@@ -1,6 +1,7 @@
 """What is said of devices, models and jobs."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -10,7 +11,7 @@ from dashboard.services.requests import RunForm
 from dashboard.services.running import every_method, start_comparison, start_run
 from dashboard.views.devices import device_html, device_lines
 from dashboard.views.models import model_sentence
-from dashboard.views.progress import few_cores, progress_info
+from dashboard.views.progress import few_cores, progress_info, slowed_by_a_page
 from dashboard.views.theme import LIGHT
 
 
@@ -73,3 +74,14 @@ def test_several_runs_are_counted(workspace):
 def test_few_cores_are_shared_with_the_page(monkeypatch, cores, few):
     monkeypatch.setattr("dashboard.views.progress.device_facts", lambda: {"logical_cores": cores})
     assert few_cores() is few
+
+
+@pytest.mark.parametrize(
+    ("device", "facts", "slowed"),
+    [("this-computer", {}, True), ("8f3a12", {}, False), ("8f3a12", {"virtual": True}, True), ("8f3a12", None, False)],
+)
+def test_a_page_slows_what_runs_on_the_cores_of_this_computer_only(monkeypatch, device, facts, slowed):
+    monkeypatch.setattr("dashboard.views.progress.few_cores", lambda: True)
+    record = None if facts is None else SimpleNamespace(header=SimpleNamespace(device=facts))
+    run = SimpleNamespace(record=lambda: record)
+    assert slowed_by_a_page(SimpleNamespace(device_id=device, runs=[run])) is slowed
