@@ -1,7 +1,11 @@
 """Scripted runs on the device clock: real threads, real waiting, real streams."""
 
+import fcntl
 import json
 import signal
+import sys
+import termios
+import time
 
 import pytest
 from scripted_cases import make_case
@@ -111,7 +115,8 @@ def scripted(line, **script):
 
 
 def test_a_width_that_kills_its_process_twice_is_left_out_and_the_run_goes_on(native_runner):
-    output = native_runner.run([scripted(request_line(), deadly_width=3)])
+    more_than_a_pipe_holds = "x" * 90_000
+    output = native_runner.run([scripted(request_line(), deadly_width=3, note=more_than_a_pipe_holds)])
     (record,) = records(output)
     assert (record.status, record.problems, check_record(record)) == ("eos", [], [])
     tried = [
@@ -129,16 +134,30 @@ def test_a_process_that_not_even_one_row_survives_fails_the_run_with_its_reason(
 
 
 @pytest.mark.soak
-def test_a_drafter_that_never_answers_ends_its_run_and_then_the_runner(native_runner):
-    slow = request_line("as2d", [5] * 3, draft_ms=3_600_000.0, run_id="slow")
+@pytest.mark.parametrize(
+    ("method", "tokens", "sentence"),
+    [
+        ("as2d", [5, 5, 5, EOS], "The drafter did not stop within 10 s."),
+        ("sd", [5], "The drafter did not answer within 100 s."),
+    ],
+)
+def test_a_drafter_that_never_answers_ends_its_run_and_then_the_runner(native_runner, method, tokens, sentence):
+    slow = request_line(method, [5] * 3, draft_ms=3_600_000.0, run_id="slow")
     with native_runner.start() as process:
         out, err = process.communicate(f"{slow}\n{request_line(run_id='later')}\n".encode(), timeout=DEADLINE_S)
         (record,) = records(out.decode())
         assert (record.run_id, record.status) == ("slow", "failed")
-        assert record.tokens == [5, 5, 5, EOS]
-        assert record.end.error == "The drafter did not stop within 10 s."
+        assert record.tokens == tokens
+        assert record.end.error == sentence
         assert b"answers no more, so the runner ends" in err
         assert process.returncode == 1
+
+
+@pytest.mark.soak
+def test_a_draft_that_comes_after_its_deadline_touches_nothing_that_is_gone(memory_checked_runner):
+    late = request_line("sd", [5] * 3, draft_ms=105_000.0, width=2, run_id="late")
+    (record, *_) = records(memory_checked_runner.run([late, request_line(run_id="next")]))
+    assert record.end.error == "The drafter did not answer within 100 s."
 
 
 def test_a_control_line_cancels_a_run_and_leaves_the_next_one_alone(native_runner):
@@ -182,6 +201,40 @@ def test_a_reader_that_goes_away_ends_the_runner(native_runner):
         process.stdout.readline()
         process.stdout.close()
         assert process.wait(DEADLINE_S) == 1
+
+
+def start_long_run(process, **script):
+    """More lines than a pipe holds."""
+    line = scripted(request_line("target-only", [5] * 3000, target_ms=0.01, max_tokens=4000), **script)
+    process.stdin.write(f"{line}\n".encode())
+    process.stdin.flush()
+
+
+def test_a_reader_that_pauses_loses_nothing(native_runner):
+    with native_runner.start() as process:
+        start_long_run(process)
+        half, deadline = fcntl.fcntl(process.stdout, fcntl.F_GETPIPE_SZ) // 2, time.monotonic() + DEADLINE_S
+        while unread_bytes(process.stdout) < half:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        out, _ = process.communicate(timeout=DEADLINE_S)
+    (record,) = records(out.decode())
+    assert record.tokens == [*[5] * 3000, EOS]
+    assert check_record(record) == []
+
+
+def unread_bytes(pipe):
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
+
+
+def test_a_reader_that_reads_nothing_any_more_ends_the_runner(native_runner):
+    with native_runner.start() as process:
+        start_long_run(process, reader_patience_ms=1000)
+        assert process.wait(DEADLINE_S) == 1
+        assert b"whoever reads them has read nothing for 1 s" in process.stderr.read()
+        *whole, _ = process.stdout.read().split(b"\n")
+        kinds = [json.loads(line)["kind"] for line in whole]
+        assert (kinds[0], "end" in kinds) == ("run", False)
 
 
 def test_a_line_that_is_no_request_is_a_sentence_and_the_next_one_runs(native_runner):

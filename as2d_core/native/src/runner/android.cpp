@@ -8,8 +8,8 @@
 #include <string_view>
 #include <thread>
 
-#include "runner/command.hpp"
 #include "runner/cores.hpp"
+#include "runner/subprocess.hpp"
 
 namespace as2d {
 namespace {

@@ -13,8 +13,8 @@
 #include <thread>
 
 #include "records/sha256.hpp"
-#include "runner/command.hpp"
 #include "runner/files.hpp"
+#include "runner/subprocess.hpp"
 
 #ifdef __ANDROID__
 #include <sys/system_properties.h>

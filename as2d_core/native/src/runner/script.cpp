@@ -251,6 +251,9 @@ std::optional<Script> script_of(const Request& request) {
     if (const auto width = node.find("deadly_width")) script.deadly_width = width->whole();
     if (const auto sensors = node.find("sensors")) script.sensors = sensors_from(*sensors);
     if (const auto after = node.find("cancel_after")) script.cancel_after = after->whole();
+    if (const auto patience = node.find("reader_patience_ms")) {
+        script.reader_patience = std::chrono::milliseconds(static_cast<std::int64_t>(patience->milliseconds()));
+    }
     return script;
 }
 

@@ -2,6 +2,7 @@
 // a virtual clock, and of threads, streams and deployment on the device clock. Its runs are labelled synthetic.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -31,6 +32,8 @@ struct Script {
     std::optional<SensorScript> sensors;
     /// The run is cancelled when it has asked this often.
     std::optional<Count> cancel_after;
+    /// How long a reader may read nothing; none = as long as for any run.
+    std::optional<std::chrono::milliseconds> reader_patience;
 };
 
 /// The script of a request, or none when it is a request for models.

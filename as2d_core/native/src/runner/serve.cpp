@@ -4,7 +4,6 @@
 #include <chrono>
 #include <csignal>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <thread>
 
@@ -14,6 +13,7 @@
 #include "runner/engine_factory.hpp"
 #include "runner/input.hpp"
 #include "runner/measured_run.hpp"
+#include "runner/output.hpp"
 #include "runner/script.hpp"
 #include "runner/scripted_session.hpp"
 #include "runner/virtual_run.hpp"
@@ -31,12 +31,6 @@ extern "C" void cancel_everything(int) {
     cancellations().cancel_all();
 }
 
-/// The stream of events has nobody who reads it any more.
-class OutputLost : public std::runtime_error {
-public:
-    OutputLost() : std::runtime_error("The events cannot be written: nobody reads them any more.") {}
-};
-
 /// Whether no further run of its batch may be measured after it.
 bool is_last(const Ending& ending) {
     return std::any_of(ending.extra.begin(), ending.extra.end(),
@@ -45,13 +39,15 @@ bool is_last(const Ending& ending) {
 
 class Server {
 public:
-    explicit Server(std::FILE* out) : out_(out) {}
+    explicit Server(Output out) : out_(out) {}
 
     /// Returns what the run's end line says.
     Ending run(const Request& request) {
-        StreamWriter writer([this](std::string_view line) { write(line); });
+        auto patience = reader_patience;
+        StreamWriter writer([&](std::string_view line) { out_.write(line, patience); });
         try {
             auto script = script_of(request);
+            if (script && script->reader_patience) patience = *script->reader_patience;
             if (!script) return run_models(request, writer);
             if (!script->on_device_clock) return run_virtually(request, std::move(*script), writer);
             const auto began = std::chrono::steady_clock::now();
@@ -88,12 +84,7 @@ private:
         return run_measured(request, session, sensors, writer, [&] { return cancellations().wanted(request.run_id); });
     }
 
-    void write(std::string_view line) const {
-        const bool written = std::fwrite(line.data(), 1, line.size(), out_) == line.size() && std::fflush(out_) == 0;
-        if (!written) throw OutputLost();
-    }
-
-    std::FILE* out_;
+    Output out_;
     Sensors sensors_;
     std::unique_ptr<Session> models_;
     /// The scripted run that is going on, or one whose thread answers no more: it would be waited for without end.
@@ -109,7 +100,7 @@ int serve(std::istream& requests, std::FILE* out, bool whole_batch) {
     std::signal(SIGPIPE, SIG_IGN);
     // Never joined: it may wait for standard input for ever, and the process ends without asking it.
     std::thread([&] { input.read(requests); }).detach();
-    Server server(out);
+    Server server{Output(fileno(out))};
     int code = 0;
     try {
         while (auto item = input.next()) {
@@ -135,7 +126,6 @@ int serve(std::istream& requests, std::FILE* out, bool whole_batch) {
         std::fprintf(stderr, "%s\n", error.what());
         code = 1;
     }
-    std::fflush(out);
     std::fflush(stderr);
     std::_Exit(code);
 }

@@ -23,7 +23,8 @@ public:
     using Piece = std::function<std::string(Token)>;
 
     /// Writes to `writer` until `finish`; nobody else may use it meanwhile. With `sensors` it adds four readings a
-    /// second.
+    /// second. `flush` and `finish` wait for the writing thread as long as `writer` waits for its reader: after one
+    /// write that failed nothing more is written.
     StreamRecorder(StreamWriter& writer, Cancelled cancelled, const Sensors* sensors);
     ~StreamRecorder() override;
 

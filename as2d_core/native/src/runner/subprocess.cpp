@@ -2,18 +2,30 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
 #include <csignal>
+#include <cstdlib>
+#include <thread>
+
+extern char** environ;  // NOLINT: POSIX names it so
 
 namespace as2d {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
 constexpr int cannot_start = 127;
+constexpr std::size_t most_bytes = 4'000'000;
+/// A killed process has gone after some milliseconds, unless it hangs in a driver.
+constexpr std::chrono::seconds going_deadline{5};
 
 struct Pipe {
     int read = -1;
@@ -61,25 +73,34 @@ std::string Subprocess::own_program() {
     return length <= 0 ? std::string() : std::string(path.data(), static_cast<std::size_t>(length));
 }
 
-Subprocess::Subprocess(const std::vector<std::string>& command) {
-    // Made before the fork: between fork and exec a process of several threads may not allocate.
+Subprocess::Subprocess(const std::vector<std::string>& command, Errors errors) {
     std::vector<char*> arguments;
     for (const std::string& part : command) arguments.push_back(const_cast<char*>(part.c_str()));
     arguments.push_back(nullptr);
     Pipe in = open_pipe();
     Pipe out = open_pipe();
-    if (in.read >= 0 && out.read >= 0) process_ = fork();
-    if (process_ == 0) {
-        if (dup2(in.read, STDIN_FILENO) >= 0 && dup2(out.write, STDOUT_FILENO) >= 0) {
-            execv(arguments.front(), arguments.data());
-        }
-        _exit(cannot_start);
+    // Spawned and not forked: pages of a process that forks are copied when it next writes to them, in a measured run.
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, in.read, STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, out.write, STDOUT_FILENO);
+    if (errors == Errors::dropped) {
+        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     }
+    const bool started =
+        in.read >= 0 && out.read >= 0 &&
+        posix_spawn(&process_, arguments.front(), &actions, nullptr, arguments.data(), environ) == 0;
+    posix_spawn_file_actions_destroy(&actions);
     close_if_open(in.read);
     close_if_open(out.write);
     to_ = in.write;
     from_ = out.read;
-    if (process_ < 0) close_both();
+    if (started) {
+        fcntl(to_, F_SETFL, O_NONBLOCK);
+    } else {
+        process_ = -1;
+        close_both();
+    }
 }
 
 Subprocess::~Subprocess() {
@@ -87,46 +108,86 @@ Subprocess::~Subprocess() {
 }
 
 void Subprocess::say(const std::string& text) {
-    std::size_t said = 0;
-    while (to_ >= 0 && said < text.size()) {
-        const ssize_t written = write(to_, text.data() + said, text.size() - said);
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0) return;
-        said += static_cast<std::size_t>(written);
-    }
+    unsaid_ += text;
+    write_unsaid();
 }
 
-std::optional<std::string> Subprocess::next_line(std::chrono::milliseconds patience) {
-    std::size_t end = text_.find('\n');
-    if (end == std::string::npos && from_ >= 0) {
-        pollfd wanted{from_, POLLIN, 0};
-        if (poll(&wanted, 1, static_cast<int>(patience.count())) > 0) {
-            std::array<char, 4096> bytes{};
-            const ssize_t count = read(from_, bytes.data(), bytes.size());
-            if (count > 0) text_.append(bytes.data(), static_cast<std::size_t>(count));
-            if (count == 0 || (count < 0 && errno != EINTR)) close_if_open(from_);
-        }
-        end = text_.find('\n');
-    }
+void Subprocess::say_no_more() {
+    unsaid_.clear();
+    close_if_open(to_);
+}
+
+std::optional<std::string> Subprocess::next_line(milliseconds patience) {
+    if (text_.find('\n') == std::string::npos) exchange(patience);
+    const std::size_t end = text_.find('\n');
     if (end == std::string::npos) return std::nullopt;
     std::string line = text_.substr(0, end);
     text_.erase(0, end + 1);
     return line;
 }
 
+std::optional<std::string> Subprocess::everything(milliseconds patience) {
+    const auto until = Clock::now() + patience;
+    while (from_ >= 0 && text_.size() < most_bytes && Clock::now() < until) {
+        exchange(std::chrono::duration_cast<milliseconds>(until - Clock::now()) + milliseconds(1));
+    }
+    return from_ < 0 ? std::optional(std::move(text_)) : std::nullopt;
+}
+
 Subprocess::Ending Subprocess::end() {
-    int status = cannot_start << 8;
+    if (process_ < 0) return {cannot_start << 8};
     close_both();
-    if (process_ > 0) ::kill(process_, SIGKILL);  // says nothing to one that has ended
-    while (process_ > 0 && waitpid(process_, &status, 0) < 0 && errno == EINTR) {
+    kill(process_, SIGKILL);  // says nothing to one that has ended
+    int status = SIGKILL;
+    const auto until = Clock::now() + going_deadline;
+    while (waitpid(process_, &status, WNOHANG) == 0 && Clock::now() < until) {
+        std::this_thread::sleep_for(milliseconds(1));
     }
     process_ = -1;
     return {status};
 }
 
+void Subprocess::exchange(milliseconds patience) {
+    if (from_ < 0) return;
+    std::array<pollfd, 2> wanted{{{from_, POLLIN, 0}, {unsaid_.empty() ? -1 : to_, POLLOUT, 0}}};
+    if (poll(wanted.data(), wanted.size(), static_cast<int>(patience.count())) <= 0) return;
+    if (wanted[1].revents != 0) write_unsaid();
+    if (wanted[0].revents == 0) return;
+    std::array<char, 4096> bytes{};
+    const ssize_t count = read(from_, bytes.data(), bytes.size());
+    if (count > 0) text_.append(bytes.data(), static_cast<std::size_t>(count));
+    if (count == 0 || (count < 0 && errno != EINTR)) close_if_open(from_);
+}
+
+void Subprocess::write_unsaid() {
+    const ssize_t written = write(to_, unsaid_.data(), unsaid_.size());
+    if (written > 0) unsaid_.erase(0, static_cast<std::size_t>(written));
+    if (written < 0 && errno != EAGAIN && errno != EINTR) say_no_more();
+}
+
 void Subprocess::close_both() {
     close_if_open(to_);
     close_if_open(from_);
+}
+
+std::string found_on_path(const std::string& program) {
+    if (program.empty()) return {};
+    if (program.find('/') != std::string::npos) return access(program.c_str(), X_OK) == 0 ? program : std::string();
+    const char* const path = std::getenv("PATH");
+    std::string folders = path == nullptr ? "" : path;
+    for (std::size_t at = 0; at < folders.size();) {
+        const std::size_t end = std::min(folders.find(':', at), folders.size());
+        const std::string full = folders.substr(at, end - at) + "/" + program;
+        if (access(full.c_str(), X_OK) == 0) return full;
+        at = end + 1;
+    }
+    return {};
+}
+
+std::string answer_of(const std::vector<std::string>& command, std::chrono::seconds deadline) {
+    Subprocess process(command, Subprocess::Errors::dropped);
+    process.say_no_more();
+    return process.everything(deadline).value_or("");
 }
 
 }  // namespace as2d

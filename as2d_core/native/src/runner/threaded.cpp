@@ -7,14 +7,19 @@
 
 namespace as2d {
 
+// Everything by value: a draft that comes too late outlives whoever asked for it.
 Draft ThreadedDrafter::draft_fixed(const Tokens& committed, Count count) {
-    return thread_.call([&] { return drafter_.draft_fixed(committed, count); }, draft_deadline);
+    return thread_.call([drafter = drafter_, committed, count] { return drafter->draft_fixed(committed, count); },
+                        draft_deadline);
 }
 
 Draft ThreadedDrafter::draft_adaptive(const Tokens& committed, Count cap, std::optional<double> threshold,
                                       const Tokens& old_branch, const std::vector<double>& old_confidences) {
-    return thread_.call([&] { return drafter_.draft_adaptive(committed, cap, threshold, old_branch, old_confidences); },
-                        draft_deadline);
+    return thread_.call(
+        [drafter = drafter_, committed, cap, threshold, old_branch, old_confidences] {
+            return drafter->draft_adaptive(committed, cap, threshold, old_branch, old_confidences);
+        },
+        draft_deadline);
 }
 
 ThreadedSource::ThreadedSource(WorkerThread& thread, CacheModel& model, Recorder& recorder, std::string name,

@@ -20,7 +20,8 @@ constexpr std::chrono::seconds drain_deadline{10};
 class ThreadedDrafter : public SerialDrafter {
 public:
     /// `model` belongs to `thread`; both outlive the drafter.
-    ThreadedDrafter(WorkerThread& thread, CacheModel& model) : thread_(thread), drafter_(model) {}
+    ThreadedDrafter(WorkerThread& thread, CacheModel& model)
+        : thread_(thread), drafter_(std::make_shared<BranchDrafter>(model)) {}
 
     Draft draft_fixed(const Tokens& committed, Count count) override;
     Draft draft_adaptive(const Tokens& committed, Count cap, std::optional<double> threshold, const Tokens& old_branch,
@@ -28,7 +29,8 @@ public:
 
 private:
     WorkerThread& thread_;
-    BranchDrafter drafter_;
+    /// Shared with a draft that is not waited for any more.
+    std::shared_ptr<BranchDrafter> drafter_;
 };
 
 /// Drafts on its own and publishes through a queue on which the target never waits.

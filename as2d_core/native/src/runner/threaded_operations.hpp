@@ -33,7 +33,8 @@ private:
     CacheModel& model_;
     CacheModel& paced_;
     std::string name_;
-    std::atomic<bool> stop_{false};
+    /// Of the latest busy drafting.
+    std::shared_ptr<std::atomic<bool>> stop_ = std::make_shared<std::atomic<bool>>(true);
     std::future<std::vector<Nanoseconds>> busy_;
     std::unique_ptr<ThreadedDrafter> serial_;
     std::unique_ptr<ThreadedSource> source_;
