@@ -7,17 +7,21 @@
 
 namespace as2d {
 
-// Everything by value: a draft that comes too late outlives whoever asked for it.
 Draft ThreadedDrafter::draft_fixed(const Tokens& committed, Count count) {
-    return thread_.call([drafter = drafter_, committed, count] { return drafter->draft_fixed(committed, count); },
+    work_->committed = committed;
+    return thread_.call([work = work_, count] { return work->drafter.draft_fixed(work->committed, count); },
                         draft_deadline);
 }
 
 Draft ThreadedDrafter::draft_adaptive(const Tokens& committed, Count cap, std::optional<double> threshold,
                                       const Tokens& old_branch, const std::vector<double>& old_confidences) {
+    work_->committed = committed;
+    work_->old_branch = old_branch;
+    work_->old_confidences = old_confidences;
     return thread_.call(
-        [drafter = drafter_, committed, cap, threshold, old_branch, old_confidences] {
-            return drafter->draft_adaptive(committed, cap, threshold, old_branch, old_confidences);
+        [work = work_, cap, threshold] {
+            return work->drafter.draft_adaptive(work->committed, cap, threshold, work->old_branch,
+                                                work->old_confidences);
         },
         draft_deadline);
 }

@@ -20,17 +20,27 @@ constexpr std::chrono::seconds drain_deadline{10};
 class ThreadedDrafter : public SerialDrafter {
 public:
     /// `model` belongs to `thread`; both outlive the drafter.
-    ThreadedDrafter(WorkerThread& thread, CacheModel& model)
-        : thread_(thread), drafter_(std::make_shared<BranchDrafter>(model)) {}
+    ThreadedDrafter(WorkerThread& thread, CacheModel& model) : thread_(thread), work_(std::make_shared<Work>(model)) {}
 
+    /// After a DrafterLostError nothing more may be asked: the draft may still be going on.
     Draft draft_fixed(const Tokens& committed, Count count) override;
     Draft draft_adaptive(const Tokens& committed, Count cap, std::optional<double> threshold, const Tokens& old_branch,
                          const std::vector<double>& old_confidences) override;
 
 private:
+    /// Everything that a draft touches; shared, so that one that was given up touches no freed memory. Its room is used
+    /// again: a round allocates nothing for it.
+    struct Work {
+        explicit Work(CacheModel& model) : drafter(model) {}
+
+        BranchDrafter drafter;
+        Tokens committed;
+        Tokens old_branch;
+        std::vector<double> old_confidences;
+    };
+
     WorkerThread& thread_;
-    /// Shared with a draft that is not waited for any more.
-    std::shared_ptr<BranchDrafter> drafter_;
+    std::shared_ptr<Work> work_;
 };
 
 /// Drafts on its own and publishes through a queue on which the target never waits.
