@@ -22,7 +22,9 @@ void Output::write(std::string_view lines, std::chrono::milliseconds patience) c
     while (!lines.empty()) {
         pollfd reader{file_, POLLOUT, 0};
         const int ready = poll(&reader, 1, static_cast<int>(patience.count()));
-        if (ready == 0) lose("whoever reads them has read nothing for " + std::to_string(patience.count() / 1000) + " s");
+        if (ready == 0) {
+            lose("whoever reads them has read nothing for " + std::to_string(patience.count() / 1000) + " s");
+        }
         // A pipe that has room for anything has room for this much: such a write never waits.
         const std::size_t most = std::min<std::size_t>(lines.size(), PIPE_BUF);
         const ssize_t written = ready < 0 ? -1 : ::write(file_, lines.data(), most);
