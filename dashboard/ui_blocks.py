@@ -32,6 +32,8 @@ def result(
     Args:
         place: what the result is remembered by; default: the cell's id.
     """
+    if cell.kind == "text":  # as quickly made as found
+        return run_cell(cell, notebook.parameters, Source(workspace.store), ui.theme())
     kept: dict[str, tuple[str, Result]] = st.session_state.setdefault(_RESULTS, {})
     print_ = json.dumps([dict(cell.body), notebook.parameters, ui.theme().name], sort_keys=True, default=str)
     place = place or cell.id

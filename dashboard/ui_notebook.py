@@ -1,7 +1,7 @@
 """Which notebook does the page show, and what is done with its cells? Every change is saved before it is drawn."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -11,6 +11,7 @@ from as2d_core.errors import As2dError
 from dashboard import ui, ui_blocks, ui_notebook_cells, ui_state
 from dashboard.notebook import edits
 from dashboard.notebook.cells import Cell, Notebook, figure_cell, parameter_cell, query_cell, text_cell
+from dashboard.notebook.outputs import length
 from dashboard.services import notebooks
 from dashboard.services.reporting import notebook_html, shared
 from dashboard.services.workspace import Workspace
@@ -18,9 +19,42 @@ from dashboard.views import numbers
 from datastore.files import download_name
 from datastore.notebooks import delete_notebook, notebook_versions, restore, undo
 
-_SAID = "notebook-said"
+_SAID, _SHOWN = "notebook-said", "notebook-shown"
 FIRST_QUERY = "SELECT method, count(*) AS runs, max(tps) AS fastest\nFROM runs\nGROUP BY method"
 MOST_VERSIONS_SHOWN = 30
+MOST_SENT = 4_000_000
+"""Bytes of cells that are drawn, about; what a page sends stays below 5 MB with it."""
+
+
+@dataclass(slots=True)
+class Room:
+    """What the page may still send for the cells of a notebook."""
+
+    first: str
+    """Id of the cell that is drawn first; empty: the first one."""
+    sent: int = 0
+    full: bool = False
+
+    @property
+    def why(self) -> str:
+        """Why a cell is not drawn."""
+        return (
+            f"Not drawn: the cells above fill the {MOST_SENT / 1e6:g} MB that are sent at once."
+            if self.full
+            else "Not drawn: the page begins with a cell further down."
+        )
+
+    def is_open(self, cell_id: str) -> bool:
+        """Whether a cell may be drawn at all."""
+        if cell_id == self.first:
+            self.first = ""
+        return not self.first and not self.full
+
+    def takes(self, size: int) -> bool:
+        """Whether there is room for so many bytes, which are then used; the first cell always has it."""
+        self.full = self.full or (self.sent > 0 and self.sent + size > MOST_SENT)
+        self.sent += 0 if self.full else size
+        return not self.full
 
 
 def choose(workspace: Workspace) -> Notebook:
@@ -41,6 +75,9 @@ def choose(workspace: Workspace) -> Notebook:
             st.selectbox, "notebook", "Notebook", list(titles), next(iter(titles)), always=True, told=True,
             format_func=titles.__getitem__,
         )  # fmt: skip
+    if st.session_state.get(_SHOWN, chosen) != chosen:
+        ui_state.put(edit=None, at=None)  # cells of the other one
+    st.session_state[_SHOWN] = chosen
     right.button("New notebook", icon=":material/add:", on_click=_begin, args=(workspace,), width="stretch")
     try:
         return notebooks.open_notebook(workspace.store, chosen)
@@ -124,13 +161,23 @@ def _delete(workspace: Workspace, notebook: Notebook) -> None:
     ui_state.put(notebook=None, edit=None)
 
 
-def expect_cell(notebook: Notebook) -> None:
-    """The address may name a cell whose editor is open."""
-    here = ui_state.get("edit") in {item.id for item in notebook.cells}
-    ui_state.expect("edit", "Cell", here, "no editor is open")
+def expect_cell(notebook: Notebook) -> Room:
+    """The address may name a cell whose editor is open, and the first one that is drawn."""
+    known = {item.id for item in notebook.cells}
+    ui_state.expect("edit", "Cell", ui_state.get("edit") in known, "no editor is open")
+    first = ui_state.get("at")
+    ui_state.expect("at", "First cell", first in known, "the first cell is drawn first")
+    return Room(first if first in known else "")
 
 
-def cell(workspace: Workspace, notebook: Notebook, item: Cell, number: int) -> None:
+def _not_drawn(item: Cell, said: str) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        ui.sentence(said, beside=True)
+        at: dict[str, Any] = {"at": item.id}
+        st.button("Draw from here", key=f"at-{item.id}", type="tertiary", on_click=ui_state.put, kwargs=at)
+
+
+def cell(workspace: Workspace, notebook: Notebook, item: Cell, number: int, room: Room) -> None:
     """One cell: what it shows, its editor when it is open, and what can be done with it."""
     editing = ui_state.get("edit") == item.id
     with st.container(horizontal=True, key=f"cell-tools-{item.id}", vertical_alignment="center"):
@@ -160,8 +207,13 @@ def cell(workspace: Workspace, notebook: Notebook, item: Cell, number: int) -> N
         ui_notebook_cells.editor(workspace, item, keep)
     if item.kind == "parameter":
         ui_notebook_cells.widget(item, set_value)
+    elif not (room.is_open(item.id) or editing):
+        _not_drawn(item, room.why)
     else:
         found = ui_blocks.result(workspace, notebook, item, again=again)
+        if not (room.takes(length(found.blocks)) or editing):
+            _not_drawn(item, room.why)
+            return
         asked = {"notebook": notebook.title, **item.body, "parameters": dict(notebook.parameters)}
         ui_blocks.blocks(found.blocks, f"cell-{item.id}", asked)
         ui_blocks.how_to_read(item, found.blocks)

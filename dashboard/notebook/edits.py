@@ -7,6 +7,9 @@ from typing import Any
 from dashboard.notebook.cells import MAX_CELLS, Cell, Notebook, check_cell, new_id
 from dashboard.notebook.errors import NotebookError
 
+MOST_NAME = 35
+"""Letters of a parameter's name that its copy keeps; a number comes behind them."""
+
 
 def with_cell(notebook: Notebook, cell: Cell, behind: str | None = None) -> Notebook:
     """A cell added behind another one, or at the end.
@@ -36,9 +39,15 @@ def moved(notebook: Notebook, cell_id: str, steps: int) -> Notebook:
 
 
 def duplicated(notebook: Notebook, cell_id: str) -> Notebook:
-    """A copy of a cell right behind it."""
+    """A copy of a cell right behind it; a parameter's gets a name of its own, of two with one name only one counts."""
     cell = notebook.cell(cell_id)
-    return with_cell(notebook, replace(cell, id=new_id()), cell_id)
+    body = dict(cell.body)
+    if cell.kind == "parameter":
+        name, taken = str(body["name"])[:MOST_NAME], set(notebook.parameters)
+        body["name"] = next(f"{name}_{n}" for n in range(2, MAX_CELLS + 3) if f"{name}_{n}" not in taken)
+        if body.get("label") == cell.body["name"]:
+            body["label"] = body["name"]
+    return with_cell(notebook, replace(cell, id=new_id(), body=body), cell_id)
 
 
 def changed(notebook: Notebook, cell_id: str, **body: Any) -> Notebook:

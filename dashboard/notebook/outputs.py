@@ -49,7 +49,25 @@ class Sentence:
 _QUANTITY = re.compile(r"[-+−]?[\d,]+(\.\d+)?( ?(%|µs|ms|s|tok/s))?")
 """Text that is a number with its unit."""
 
+_A_VALUE = 2
+"""Bytes that a table takes for each character of its values, as measured."""
 Block = Markup | Drawing | Grid | Sentence
+
+
+def length(blocks: Sequence[Block]) -> int:
+    """About how many bytes a page sends to show them; figures are written out for it, which takes a few ms each."""
+    total = 0
+    for block in blocks:
+        match block:
+            case Markup(html):
+                total += len(html)
+            case Sentence(text):
+                total += len(text)
+            case Drawing(figure, note):
+                total += len(figure.to_json()) + len(note)
+            case Grid(columns, rows):
+                total += _A_VALUE * sum(len(str(value)) for row in (columns, *rows) for value in row)
+    return total
 
 
 def failure(error: Exception) -> tuple[Block, ...]:

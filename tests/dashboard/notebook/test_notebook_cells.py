@@ -14,7 +14,7 @@ from dashboard.notebook.cells import (
     query_cell,
     text_cell,
 )
-from dashboard.notebook.edits import with_changes
+from dashboard.notebook.edits import duplicated, with_changes
 from dashboard.notebook.errors import NotebookError
 from dashboard.notebook.markdown import markdown_html
 
@@ -75,6 +75,15 @@ def test_a_change_takes_along_what_another_changed_meanwhile(body, now, made, ov
     cell = Cell("k", "text", {"text": "", **seen, **now})
     found, lost = with_changes(Notebook("n", "T", (cell,)), "k", {"text": "", **seen}, {"text": "", **seen, **body})
     assert (found.cell("k").body, lost) == ({"text": "", **made}, over)
+
+
+def test_a_copy_of_a_parameter_is_another_parameter():
+    first = parameter_cell("b", "whole", 3)
+    twice = duplicated(duplicated(Notebook("n", "T", (first, query_cell("SELECT 1"))), first.id), first.id)
+    assert twice.parameters == {"b": 3, "b_2": 3, "b_3": 3}
+    assert [cell.body["label"] for cell in twice.cells if cell.kind == "parameter"] == ["b", "b_3", "b_2"]
+    long = parameter_cell("p" * 40, "text", "x")
+    notebook_from_json(notebook_to_json(duplicated(Notebook("n", "T", (long,)), long.id)))
 
 
 def test_of_two_parameters_with_one_name_the_first_counts():

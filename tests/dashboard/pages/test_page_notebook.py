@@ -1,6 +1,7 @@
 import pytest
 from page_samples import HOSTILE
 
+from dashboard import ui_notebook
 from dashboard.notebook import edits
 from dashboard.notebook.cells import Notebook, figure_cell, parameter_cell, query_cell, text_cell
 from dashboard.services import notebooks
@@ -52,6 +53,26 @@ def test_cells_are_shown_in_order_and_a_fault_stays_in_its_cell(keep, kept, open
     assert "<strong>bold</strong> &lt;i&gt;" in app.html
     assert "There is no run 'nobody'" in app.text
     assert len(app.charts) == 1
+
+
+def test_a_notebook_that_no_page_could_hold_is_drawn_in_parts(kept, open_page, monkeypatch):
+    wide = [query_cell(f"SELECT '{letter * 50}' AS x") for letter in "abc"]
+    kept(*wide, parameter_cell("n", "whole", 3))
+    kept(text_cell("another"), title="Other", name="m")
+    monkeypatch.setattr(ui_notebook, "MOST_SENT", 120)
+    app = open_page("notebook", notebook="n")
+    assert [table.value["x"][0][0] for table in app.test.dataframe] == ["a"]
+    assert app.text.count("Not drawn: the cells above fill") == 2
+    next(button for button in app.test.button if button.key == f"at-{wide[1].id}").click()
+    app.run()
+    assert [table.value["x"][0][0] for table in app.test.dataframe] == ["b"]
+    assert app.text.count("Not drawn: the page begins with a cell further down.") == 1
+    next(button for button in app.test.button if button.key == f"edit-{wide[2].id}").click()
+    app.run()  # what is edited is drawn
+    assert [table.value["x"][0][0] for table in app.test.dataframe] == ["b", "c"]
+    app.choose("selectbox", "Notebook", "m")
+    assert app.state == {"notebook": "m"}
+    assert "the address names" not in app.text
 
 
 def test_titles_in_the_list_are_plain_text(kept, open_page):
