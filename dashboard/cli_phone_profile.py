@@ -21,7 +21,7 @@ def register(actions: Any) -> None:
         "whole requests, one warm-up and five repetitions each, in interleaved order. Before each episode the phone "
         "rests and its conditions are checked. Interrupted, it goes on with what is missing when it is started again.",
     )
-    parser.add_argument("--phone", metavar="PHONE", help="id, serial or model; not needed when there is only one")
+    parser.add_argument("--phone", metavar="PHONE", help="id, serial, model or name; not needed when there is only one")
     parser.add_argument("--repetitions", metavar="N", type=int, default=5, help="formal repetitions (default: 5)")
     parser.add_argument("--profile", metavar="ID", help="name of the profile (default: made from the phone's id)")
     parser.add_argument("--target", metavar="DIR", help="target model: a folder, or an id of `as2d models list`")

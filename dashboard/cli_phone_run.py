@@ -18,7 +18,7 @@ def register(actions: Any) -> None:
         "Bring to the phone what is missing there, run one method on one recording, and keep the run. Target-only is "
         "run first, so that it is known whether the tokens are the same.",
     )
-    parser.add_argument("--phone", metavar="PHONE", help="id, serial or model; not needed when there is only one")
+    parser.add_argument("--phone", metavar="PHONE", help="id, serial, model or name; not needed when there is only one")
     cli_run.add_arguments(parser)
     parser.set_defaults(command=phone_run)
 

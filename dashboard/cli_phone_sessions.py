@@ -57,7 +57,7 @@ def phone_cancel(options: argparse.Namespace) -> Answer:
 
 
 def _add_phone(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--phone", metavar="PHONE", help="id, serial or model; not needed when there is only one")
+    parser.add_argument("--phone", metavar="PHONE", help="id, serial, model or name; not needed when there is only one")
 
 
 def _found(wanted: str | None) -> tuple[KnownPhone, AdbPhone, list[FoundSession]]:

@@ -20,11 +20,14 @@ ASK_S = 4.0
 LOOK_AGAIN_S = 1.0
 """A phone whose connection is lost is looked for at most this often."""
 _AT_ONCE = 8
-_ASK = "getprop ro.serialno; getprop ro.product.model; cat /proc/sys/kernel/random/boot_id 2> /dev/null; true"
+_ASK = (
+    "getprop ro.serialno; getprop ro.product.model; cat /proc/sys/kernel/random/boot_id 2> /dev/null || echo; "
+    "getprop ro.product.marketname; true"
+)
 _SERIAL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{2,63}")
 """What can be the id of a phone: it becomes the name of its profile."""
-Hardware = tuple[str, str, str]
-"""Serial number, model, and the number that the kernel made up when the phone was switched on."""
+Hardware = tuple[str, str, str, str]
+"""Serial number, model, the number that the kernel made up when the phone was switched on, the name it is sold by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,8 @@ class KnownPhone:
     """Its own serial number where it tells one; else the name of its connection."""
     connections: tuple[PhoneEntry, ...]
     """The best one first: one that is ready before others, a cable before the air."""
+    sold_as: str = ""
+    """The name it is sold under, where it tells one."""
 
     @property
     def entry(self) -> PhoneEntry:
@@ -54,6 +59,11 @@ class KnownPhone:
     def name(self) -> str:
         """What a person calls it: its model when that is known."""
         return self.entry.name
+
+    @property
+    def shown(self) -> str:
+        """Its id, with the name that a person knows it by."""
+        return f"{self.id} ({self.sold_as or self.name})"
 
     @property
     def ready(self) -> bool:
@@ -135,7 +145,8 @@ def pick_phone(
     """The one phone that is meant, ready to work.
 
     Args:
-        wanted: its id, its serial, the name of a connection, or its model; may be left out when there is only one.
+        wanted: its id, its serial, the name of a connection, its model, or the name it is sold under; may be left out
+            when there is only one.
         identities: what is known of connections already.
 
     Raises:
@@ -147,8 +158,8 @@ def pick_phone(
     phones = (identities or Identities()).phones(entries)
     meant = [p for p in phones if wanted is None or wanted in p.names]
     if not meant and wanted is not None:
-        meant = [p for p in phones if p.name.casefold() == wanted.casefold()]
-    names = ", ".join(p.id for p in meant or phones)
+        meant = [p for p in phones if wanted and wanted.casefold() in (p.name.casefold(), p.sold_as.casefold())]
+    names = ", ".join(p.shown for p in meant or phones)
     if not meant:
         if errors and not phones:
             raise errors[0]
@@ -176,7 +187,7 @@ def _grouped(found: Sequence[tuple[PhoneEntry, Hardware | None]]) -> tuple[Known
         best = sorted(entries, key=_rank)
         # A number that several phones claim names none of them.
         own = key[0] if isinstance(key, tuple) and serials.count(key[0]) == 1 else best[0].id
-        phones.append(KnownPhone(own, tuple(best)))
+        phones.append(KnownPhone(own, tuple(best), key[3] if isinstance(key, tuple) else ""))
     return tuple(phones)
 
 
@@ -194,5 +205,5 @@ def _ask(entry: PhoneEntry) -> Hardware | None:
         told = AdbPhone(entry.server, entry.serial).script(_ASK, timeout_s=ASK_S, what="asking who it is").text
     except DeviceError:
         return None
-    serial, model, boot, *_ = [*(line.strip() for line in told.splitlines()), "", "", ""]
-    return (serial, model, boot) if _SERIAL.fullmatch(serial) else None
+    serial, model, boot, sold_as, *_ = [*(line.strip() for line in told.splitlines()), "", "", "", ""]
+    return (serial, model, boot, sold_as) if _SERIAL.fullmatch(serial) else None

@@ -10,12 +10,12 @@ from device_bridge.errors import AmbiguousPhoneError, DeviceError
 HERE = AdbServer()
 CABLE = PhoneEntry(HERE, "8f3a12", "device", {"usb": "1-4", "model": "M", "transport_id": "1"})
 AIR = PhoneEntry(HERE, "10.0.0.7:5555", "device", {"model": "M", "transport_id": "2"})
-THIS = ("8f3a12", "M", "boot-1")
+THIS = ("8f3a12", "M", "boot-1", "Big M")
 
 
 def test_connections_of_one_phone_are_one_and_the_cable_comes_first():
     (phone,) = _grouped([(AIR, THIS), (CABLE, THIS)])
-    assert (phone.id, phone.connections) == ("8f3a12", (CABLE, AIR))
+    assert (phone.id, phone.shown, phone.connections) == ("8f3a12", "8f3a12 (Big M)", (CABLE, AIR))
 
 
 def test_a_connection_that_is_ready_comes_before_a_cable_that_is_not():
@@ -24,7 +24,7 @@ def test_a_connection_that_is_ready_comes_before_a_cable_that_is_not():
     assert (phone.entry, phone.ready) == (AIR, True)
 
 
-@pytest.mark.parametrize("other", [("8f3a12", "M", "boot-2"), ("8f3a12", "N", "boot-1")])
+@pytest.mark.parametrize("other", [("8f3a12", "M", "boot-2", "Big M"), ("8f3a12", "N", "boot-1", "")])
 def test_two_phones_with_the_serial_number_of_their_maker_stay_two(other):
     phones = _grouped([(CABLE, THIS), (AIR, other)])
     assert [phone.id for phone in phones] == ["8f3a12", "10.0.0.7:5555"]

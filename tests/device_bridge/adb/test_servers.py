@@ -92,12 +92,13 @@ def test_a_phone_is_picked_because_it_is_alone_or_by_serial_id_or_model(lonely):
     first = phones("k70")
     assert pick_phone([server]).serial == first.serial
     other = phones("note9")
-    for wanted in (other.serial, f"{other.serial}@{server}", other.preset.model.lower()):
+    for wanted in (other.serial, f"{other.serial}@{server}", other.preset.model.lower(), "redmi note 9 pro"):
         assert pick_phone([server], wanted).serial == other.serial
-    with pytest.raises(AmbiguousPhoneError, match="Several phones"):
+    with pytest.raises(AmbiguousPhoneError, match=r"Several phones .* \(Redmi Note 9 Pro\)"):
         pick_phone([server])
-    with pytest.raises(PhoneNotFoundError, match="Connected: "):
-        pick_phone([server], "nobody")
+    for nobody in ("nobody", ""):
+        with pytest.raises(PhoneNotFoundError, match="Connected: "):
+            pick_phone([server], nobody)
 
 
 def test_a_server_that_is_down_is_an_error_beside_the_phones_of_the_others(own_adb, nobody):
