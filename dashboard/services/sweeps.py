@@ -8,6 +8,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import zip_longest
 from math import ceil
 from pathlib import Path
 
@@ -96,7 +97,7 @@ class Sweep:
         """Time at work: from request to request, and the last one's own; pauses between two sittings left out."""
         begun = [row for row in self.rows if row.created_at is not None]
         total = 0.0
-        for row, following in zip(begun, [*begun[1:], None], strict=True):
+        for row, following in zip_longest(begun, begun[1:]):
             own = (row.response_ms or 0.0) / 1e3
             gap = own
             if following is not None and row.created_at is not None and following.created_at is not None:

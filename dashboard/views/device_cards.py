@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, zip_longest
 from statistics import median
 from typing import Any
 
@@ -112,7 +112,7 @@ def readiness_html(readiness: Readiness, theme: Theme, *, setting_up: bool = Fal
     items, checks = [], list(_folded(readiness.checks))
     if setting_up:
         checks = [replace(check, fix="") if _comes(check) else check for check in checks]
-    for check, following in zip(checks, [*checks[1:], None], strict=True):
+    for check, following in zip_longest(checks, checks[1:]):
         mark, role, word = (*_MARKS[check.state], _WORDS[check.state])
         if setting_up and _comes(check):
             mark, role, word = _GOING_ON

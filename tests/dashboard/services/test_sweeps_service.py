@@ -10,6 +10,7 @@ from dashboard.services.sweeps import (
     BLOCKS,
     POSITIONS,
     SUSTAINED,
+    Sweep,
     SweepForm,
     forget_sweep,
     list_sweeps,
@@ -125,6 +126,11 @@ def test_a_sweep_whose_time_is_up_is_complete_however_few_requests_it_had(worksp
     finished(start_sweep(workspace, plan))
     assert load_sweep(workspace, plan.id).complete
     assert list_sweeps(workspace)[0].ended
+
+
+def test_a_sweep_of_minutes_whose_first_request_has_not_ended_has_spent_none(workspace):
+    begun = Sweep(plan_sweep(workspace, form(minutes=1.0)), (), None)
+    assert (begun.spent_minutes, begun.share, begun.complete) == (0.0, 0.0, False)
 
 
 def test_a_plan_survives_its_program(workspace, said):
