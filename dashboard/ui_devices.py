@@ -32,6 +32,7 @@ from dashboard.views.device_cards import (
     phone_gauges,
     phone_rows,
     readiness_html,
+    run_gauges,
     run_text,
     wait_text,
 )
@@ -238,6 +239,7 @@ def _calibrating(calibration: Calibration) -> None:
     left, right = st.columns([3, 1], vertical_alignment="center")
     left.progress(min(1.0, calibration.share), text=f"{calibration.share:.0%}")
     right.button("Cancel", key=f"cancel-{calibration.device_id}", on_click=calibration.job.cancel)
+    _readings(calibration.job)
 
 
 def _running(job: Job) -> None:
@@ -250,6 +252,14 @@ def _running(job: Job) -> None:
     with middle:
         ui.link(ui.REQUEST, "Watch", job=job.id)
     right.button("Cancel", key=f"cancel-{job.device_id}", on_click=job.cancel, disabled=job.cancelling.is_set())
+    _readings(job)
+
+
+def _readings(job: Job) -> None:
+    """What the runner has read last: nobody else asks the phone while something is measured."""
+    current = job.current
+    if gauges := run_gauges([None if current is None else current.record()]):
+        st.html(gauges_html(gauges, ui.theme()))
 
 
 def _measured(calibration: Calibration) -> None:

@@ -10,6 +10,7 @@ from dashboard import ui, ui_export, ui_notebook, ui_state
 from dashboard.services.references import request_reference_tps
 from dashboard.services.runs import RunFilter, list_runs
 from dashboard.services.workspace import Workspace
+from dashboard.views.device_cards import gauges_html, run_gauges
 from dashboard.views.figure_help import HELP
 from dashboard.views.heading import badge_html, badges, heading_info, heading_text
 from dashboard.views.live import live_figure, live_figures_html, live_info, live_text_html
@@ -72,6 +73,8 @@ def _panel(workspace: Workspace, job: Job, ended_before: bool) -> None:
         _run(workspace, job, run)
     if ended:
         _results(workspace, job)
+    elif gauges := run_gauges([None if run is None else run.record()]):
+        st.html(gauges_html(gauges, ui.theme()))
     if slowed_by_a_page(job):
         ui.sentence(FEW_CORES_NOTE)
 

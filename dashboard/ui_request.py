@@ -47,7 +47,9 @@ def device_choice(workspace: Workspace) -> str:
     """Which device runs it."""
     devices = {device.id: device.name for device in list_devices(workspace)}
     devices |= {
-        phone.id: f"{phone.name} ({phone.id})" for phone in ui_phones.connected(workspace).phones if phone.ready
+        phone.id: f"{phone.sold_as or phone.name} ({phone.id})"
+        for phone in ui_phones.connected(workspace).phones
+        if phone.ready
     }
     ids = list(devices)
     return ui_state.one_of(st.selectbox, "device", "Device", ids, ids[0], format_func=lambda name: devices[name])

@@ -7,7 +7,7 @@ from statistics import median
 from typing import Any
 
 from as2d_core.conditions import THERMAL_WORDS
-from as2d_core.records import Telemetry
+from as2d_core.records import RunRecord, Telemetry
 from as2d_core.request import METHODS
 from dashboard.services.set_up_times import SetUpEstimate
 from dashboard.views import numbers
@@ -192,6 +192,25 @@ def computer_gauges(reading: Telemetry) -> tuple[Gauge, ...]:
     if reading.battery_temperature_c is not None:
         gauges.append(_celsius(reading.battery_temperature_c))
     return tuple(gauges)
+
+
+def run_gauges(records: Iterable[RunRecord | None]) -> tuple[Gauge, ...]:
+    """The newest reading that runs have sent, while they go on; none where no sensor is read."""
+    readings = [record.telemetry[-1] for record in records if record is not None and record.telemetry]
+    if not readings:
+        return ()
+    now = readings[-1]
+    here = {gauge.name: gauge for gauge in computer_gauges(now)}
+    drawn_w = None
+    if now.battery_current_ma is not None and now.battery_voltage_mv is not None:
+        drawn_w = abs(now.battery_current_ma * now.battery_voltage_mv) / 1e6
+    return (
+        Gauge("Power", "charging" if now.charging else numbers.power(drawn_w)),
+        _celsius(now.battery_temperature_c),
+        _thermal(now.thermal_status),
+        here["Cores on-line"],
+        here["Fastest core"],
+    )
 
 
 def gauges_html(gauges: Iterable[Gauge], theme: Theme) -> str:

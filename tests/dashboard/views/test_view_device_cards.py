@@ -1,10 +1,12 @@
 """Cards of devices: unknown says so, alarms are marked by more than colour, foreign text stays text."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
-from as2d_core.records import Telemetry
+from as2d_core.records import SCHEMA_VERSION, RunHeader, RunRecord, Telemetry
+from as2d_core.request import AudioRef, ModelRef, Request
 from dashboard.views.device_cards import (
     computer_gauges,
     computer_rows,
@@ -13,6 +15,7 @@ from dashboard.views.device_cards import (
     phone_gauges,
     phone_rows,
     readiness_html,
+    run_gauges,
     run_text,
     wait_text,
 )
@@ -107,6 +110,26 @@ def test_cores_are_written_as_ranges():
 def test_a_computer_shows_the_sensors_it_has():
     gauges = {gauge.name: gauge.value for gauge in computer_gauges(Telemetry(0, core_mhz=(900.0, None, 2500.0)))}
     assert gauges == {"Cores on-line": "n/a", "Fastest core": "2500 MHz"}
+
+
+def test_a_run_shows_what_its_runner_has_read_last():
+    header = RunHeader(SCHEMA_VERSION, "r", Request("r", "as2d", ModelRef("t"), AudioRef("a")), {}, {}, "", "")
+    record = RunRecord(header)
+    assert run_gauges([None, record]) == ()
+    first = Telemetry(0, battery_current_ma=-500.0, battery_voltage_mv=4000.0, thermal_status=0, online_mask=0xFF)
+    record.telemetry += [first, replace(first, time_ns=1, battery_temperature_c=41.0, core_mhz=(900.0, 2500.0))]
+    gauges = {gauge.name: gauge for gauge in run_gauges([record])}
+    shown = {name: gauge.value for name, gauge in gauges.items()}
+    assert shown == {
+        "Power": "2.00 W",
+        "Battery temperature": "41.0 °C",
+        "Thermal status": "none",
+        "Cores on-line": "0–7",
+        "Fastest core": "2500 MHz",
+    }
+    assert gauges["Battery temperature"].alarming
+    record.telemetry.append(replace(first, time_ns=2, charging=True))
+    assert run_gauges([record])[0].value == "charging"
 
 
 def test_a_computer_of_which_nothing_is_known_says_so():
