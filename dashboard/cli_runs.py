@@ -9,6 +9,7 @@ from dashboard.cli_output import Answer, command, number, table
 from dashboard.cli_work import opened
 from dashboard.services.runs import RunFilter, RunRow, count_runs, get_run, list_runs, load_record, run_details
 from dashboard.views.energy import energy_info
+from dashboard.views.facts import self_test_text
 from dashboard.views.numbers import moment
 from dashboard.views.run_labels import ended, kind, same_output
 from dashboard.views.theme import method_parameter
@@ -83,7 +84,8 @@ def show(options: argparse.Namespace) -> Answer:
         path = write_trace(workspace, [row.run_id], options.trace)
         return Answer({"run": row.run_id, "file": path}, f"Written: {path} (open it in ui.perfetto.dev)")
     details = run_details(workspace, row.run_id)
-    energy = energy_info(load_record(workspace, row.run_id, ("marks", "telemetry")))
+    record = load_record(workspace, row.run_id, ("marks", "telemetry", "other_events"))
+    energy = energy_info(record)
     document = {**row_as_json(row), **figures(workspace, row), "group": [item.run_id for item in details.group]}
     document["energy"] = energy
     shown = {
@@ -108,6 +110,7 @@ def show(options: argparse.Namespace) -> Answer:
         ),
         "energy": "n/a: no battery was read" if energy is None else energy.text,
         "output against target-only": same_output(row.matches_target_only),
+        "width self-test": self_test_text(record) or "n/a: none in this run",
         "label": kind(row_as_json(row)),
         "tags": ", ".join(row.tags) or None,
         "note": row.notes,

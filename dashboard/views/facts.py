@@ -201,11 +201,21 @@ def _energy(record: RunRecord) -> str:
     return "" if info is None else info.text
 
 
-def _self_test(record: RunRecord) -> str:
+def self_test_text(record: RunRecord) -> str:
+    """Which widths were bit-equal in the self-test of a run, and near ties by width; empty where there was none."""
     return "; ".join(
-        f"{test.model_sha256[:SHORT_HASH]}: {test.grade} at {', '.join(map(str, test.exact_widths)) or 'no width'}"
+        f"{test.model_sha256[:SHORT_HASH]}: {test.grade} at {', '.join(map(str, test.exact_widths)) or 'no width'}, "
+        f"{_near_ties(test.argmax_differences)}"
         for test in record.self_tests
     )
+
+
+def _near_ties(differences: Mapping[str, int]) -> str:
+    """Rows of each width whose best token is another one than that of single steps."""
+    if not differences:
+        return f"near ties {numbers.NA}"
+    found = [f"{numbers.counted(count, 'row')} at width {width}" for width, count in differences.items() if count]
+    return f"near ties that fell the other way: {', '.join(found) or 'none at any width'}"
 
 
 def _started(record: RunRecord) -> str:
@@ -225,7 +235,7 @@ _FACTS: tuple[tuple[str, Callable[[RunRecord], str]], ...] = (
     ("Recording and task", _work),
     ("Settings asked for", _settings),
     ("Engines as loaded", _engines),
-    ("Width self-test", _self_test),
+    ("Width self-test", self_test_text),
     ("Gates", _gates),
     ("Energy", _energy),
     ("Started", _started),

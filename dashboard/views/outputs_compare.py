@@ -146,13 +146,18 @@ def outputs_table(info: OutputsInfo) -> pd.DataFrame:
             "Window": [text.shortened(visible(row.window, spaces=False)) for row in rows],
             "Output": [row.verdict for row in rows],
             "First difference": [numbers.NA if row.first is None else f"token {row.first:,}" for row in rows],
-            "Word edits": [
-                numbers.NA if row.edits is None or row.words is None else f"{row.edits:,} on {row.words:,} words"
-                for row in rows
-            ],
+            "Word edits": [_edits(row) for row in rows],
             "Run": [text.shortened(visible(row.run_id, spaces=False)) for row in rows],
         }
     )
+
+
+def _edits(row: OutputRow) -> str:
+    """Number and rate of the edits, over the words of the reference."""
+    if row.edits is None or row.words is None:
+        return numbers.NA
+    rate = f" ({numbers.share(row.edits / row.words)})" if row.words else ""
+    return f"{row.edits:,} on {row.words:,} words{rate}"
 
 
 def difference_html(mine: str, theirs: str, theme: Theme) -> str:

@@ -100,7 +100,7 @@ def test_outputs_are_held_against_the_newest_reference_of_the_same_window():
     assert (first.run_id, first.reference_id, first.first, first.edits, first.words) == ("o", "t", 2, 2, 3)
     table = outputs_table(info)
     assert table["First difference"].tolist() == ["token 2", "n/a", "n/a"]
-    assert table["Word edits"][0] == "2 on 3 words"
+    assert table["Word edits"][0] == "2 on 3 words (66.7 %)"
     assert set(table["Output"][1:]) == {"n/a: failed", "n/a: no reference"}
 
 
