@@ -87,7 +87,7 @@ def import_path(store: Store, path: Path, shown: str | None = None) -> Imported:
     if path.is_file() and not zipfile.is_zipfile(path) and path.suffix.lower() != ".zip":
         data = _bytes(path)
         if _LOG.match(data) or path.suffix.lower() == ".ndjson":
-            _take(store, PackedRun(path.name, data), out)
+            _take(store, PackedRun(name, data), out)
         elif looks_like_trace(data) or path.suffix.lower() in TRACE_SUFFIXES:
             _take_trace(store, data, name, out)
         else:

@@ -187,6 +187,8 @@ def test_what_is_refused_of_an_upload_is_told_by_the_name_it_came_with(other, bu
     changed = repacked(bundle, notebook=b"{", manifest=json.dumps(manifest).encode())
     (said,) = import_bytes(other, changed, "b.zip").refused
     assert said.startswith("The notebook notebook.json was not taken: 'notebook.json' in b.zip is no JSON")
+    (said,) = import_bytes(other, b'{"kind": "run"}\n', "mine.ndjson").refused
+    assert said.startswith("Run mine.ndjson line 1 is no run log")
 
 
 def test_an_unpacked_bundle_holds_what_the_packed_one_does(tmp_path, other):
