@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -24,6 +25,14 @@ MOST_RESULTS = 64
 MOST_ROWS = 13
 
 
+@dataclass(slots=True)
+class _Kept:
+    print_: str
+    """Of everything that the result depends on."""
+    found: Result
+    bytes: int | None = None
+
+
 def result(
     workspace: Workspace, notebook: Notebook, cell: Cell, *, again: bool = False, place: str | None = None
 ) -> Result:
@@ -34,18 +43,28 @@ def result(
     """
     if cell.kind == "text":  # as quickly made as found
         return run_cell(cell, notebook.parameters, Source(workspace.store), ui.theme())
-    kept: dict[str, tuple[str, Result]] = st.session_state.setdefault(_RESULTS, {})
+    kept: dict[str, _Kept] = st.session_state.setdefault(_RESULTS, {})
     print_ = json.dumps([dict(cell.body), notebook.parameters, ui.theme().name], sort_keys=True, default=str)
     place = place or cell.id
     known = kept.get(place)
-    if known is not None and known[0] == print_ and not again:
-        return known[1]
+    if known is not None and known.print_ == print_ and not again:
+        return known.found
     with st.spinner("Running the cell"):
         found = run_cell(cell, notebook.parameters, Source(workspace.store), ui.theme())
     while len(kept) >= MOST_RESULTS:
         kept.pop(next(iter(kept)))
-    kept[place] = (print_, found)
+    kept[place] = _Kept(print_, found)
     return found
+
+
+def bytes_of(cell: Cell, found: Result) -> int:
+    """About how many bytes a result takes to send; counted once for each."""
+    kept = st.session_state.get(_RESULTS, {}).get(cell.id)
+    if kept is None or kept.found is not found:
+        return length(found.blocks)
+    if kept.bytes is None:
+        kept.bytes = length(found.blocks)
+    return int(kept.bytes)
 
 
 def forget_results() -> None:

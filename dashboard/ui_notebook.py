@@ -11,7 +11,6 @@ from as2d_core.errors import As2dError
 from dashboard import ui, ui_blocks, ui_notebook_cells, ui_state
 from dashboard.notebook import edits
 from dashboard.notebook.cells import Cell, Notebook, figure_cell, parameter_cell, query_cell, text_cell
-from dashboard.notebook.outputs import length
 from dashboard.services import notebooks
 from dashboard.services.reporting import notebook_html, shared
 from dashboard.services.workspace import Workspace
@@ -211,7 +210,7 @@ def cell(workspace: Workspace, notebook: Notebook, item: Cell, number: int, room
         _not_drawn(item, room.why)
     else:
         found = ui_blocks.result(workspace, notebook, item, again=again)
-        if not (room.takes(length(found.blocks)) or editing):
+        if not (room.takes(ui_blocks.bytes_of(item, found)) or editing):
             _not_drawn(item, room.why)
             return
         asked = {"notebook": notebook.title, **item.body, "parameters": dict(notebook.parameters)}
