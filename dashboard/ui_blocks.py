@@ -11,7 +11,7 @@ import streamlit as st
 from as2d_core.errors import As2dError
 from dashboard import ui, ui_export
 from dashboard.notebook.cells import Cell, Notebook
-from dashboard.notebook.outputs import Block, Drawing, Grid, Markup, Sentence, written
+from dashboard.notebook.outputs import Block, Drawing, Grid, Markup, Sentence, length, written
 from dashboard.notebook.running import Result, run_cell
 from dashboard.notebook.source import Source
 from dashboard.services.workspace import Workspace
