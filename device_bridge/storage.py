@@ -9,7 +9,7 @@ from device_bridge.setup.layout import PHONE_ROOT
 
 _ASK_S = 10.0
 _TRY = r"""
-cd "$1" 2> /dev/null || exit 0
+cd "$1" 2> /dev/null || cd "${1%/*}" 2> /dev/null || exit 0
 head -c 65536 /dev/zero > .writable
 code=$?
 rm -f .writable

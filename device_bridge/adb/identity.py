@@ -62,8 +62,8 @@ class KnownPhone:
 
     @property
     def shown(self) -> str:
-        """Its id, with the name that a person knows it by."""
-        return f"{self.id} ({self.sold_as or self.name})"
+        """Its id, with the name that a person knows it by, or why it tells none."""
+        return f"{self.id} ({(self.sold_as or self.name) if self.ready else self.entry.state})"
 
     @property
     def ready(self) -> bool:

@@ -21,6 +21,7 @@ from device_bridge.setup.trial import (
     try_native_model,
 )
 from device_bridge.setup.wanted import Wanted
+from device_bridge.storage import storage_problem
 
 START_S = 120.0
 _EXECUTE = r"""
@@ -165,7 +166,10 @@ def _executes(phone: AdbPhone) -> str:
                 f"The phone does not let anything be executed in {PHONE_ROOT}.",
                 "That place is mounted noexec, or a policy of the phone forbids it; use another phone.",
             ) from error
-        raise
+        problem = storage_problem(phone)
+        if problem is None:
+            raise
+        raise DeviceError(f"Nothing can be written in {PHONE_ROOT}: {problem.clause}.", problem.hint) from error
     return f"Programs in {PHONE_ROOT} may be executed."
 
 

@@ -181,7 +181,7 @@ def test_a_damaged_file_is_named_and_what_needs_it_is_not_tried(start_phone, cac
     assert states(checks)["mnn"] is State.NOT_TRIED
 
 
-def test_a_phone_that_forbids_execution_is_told_from_one_that_is_not_set_up(start_phone, cache):
+def test_a_phone_that_forbids_execution_or_writing_is_told_from_one_that_is_not_set_up(start_phone, cache):
     phone = start_phone()
     if phone.isolation != "namespaces":
         pytest.skip(f"this host has no namespaces for users: {phone.reason}")
@@ -189,6 +189,11 @@ def test_a_phone_that_forbids_execution_is_told_from_one_that_is_not_set_up(star
     found = {check.key: check for check in doctor(phone.phone, wanted_now(cache, []))}
     assert found["execution"].state is State.WRONG
     assert "does not let anything be executed" in found["execution"].found
+    phone.fault("remount")
+    phone.fault("read-only")
+    found = {check.key: check for check in doctor(phone.phone, wanted_now(cache, []))}
+    assert "the phone's storage has become read-only" in found["execution"].found
+    assert found["execution"].fix.startswith("Restart the phone")
 
 
 # -- what runs there -------------------------------------------------------------------------------
