@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from as2d_core.chunk_promise import promised_share
 from as2d_core.errors import AudioError
 from as2d_core.mp3 import with_length
 
@@ -68,7 +69,7 @@ def read_audio(path: Path, start_s: float = 0.0, end_s: float | None = None) -> 
         raise AudioError(f"{path.name} has {size / 1e6:.0f} MB; give a file of at most {MAX_FILE_BYTES / 1e6:.0f} MB.")
     try:
         with opened_audio(path) as file:
-            rate, channels, frames = file.samplerate, file.channels, file.frames
+            rate, channels, frames = file.samplerate, file.channels, said_frames(file, path)
             if frames < 1:
                 raise AudioError(f"{path.name} holds no samples; record or export it again.")
             if frames / rate > _LONGEST_KNOWN_S:
@@ -121,16 +122,36 @@ def opened_audio(source: Path | bytes) -> Iterator[Any]:
         yield file
 
 
+def said_frames(file: Any, source: Path | bytes) -> int:
+    """Samples of each channel as a file that was opened says it: more than can be read when it was cut off.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    return round(int(file.frames) * promised_share(source, MAX_FILE_BYTES))
+
+
 def _view(name: str, total_s: float, start_s: float, end_s: float | None) -> tuple[float, float]:
     last = total_s if end_s is None else end_s
     if not 0 <= start_s < last or last > total_s + _ROUNDED_S:
-        raise AudioError(f"The view {start_s:g} to {last:g} s does not lie inside {name}, which lasts {total_s:.1f} s.")
-    if last - start_s > MAX_SECONDS + 1e-6:
         raise AudioError(
-            f"{name} lasts {last - start_s:.1f} s; the models hear at most {MAX_SECONDS:.0f} s. "
+            f"The view {start_s:g} to {last:g} s does not lie inside {name}, which lasts {_seconds(total_s, last)} s; "
+            "choose a start and an end within it."
+        )
+    if last - start_s > MAX_SECONDS + 1e-6:
+        whole = start_s == 0 and last >= total_s
+        what = name if whole else f"The view {start_s:g} to {last:g} s of {name}"
+        raise AudioError(
+            f"{what} lasts {_seconds(last - start_s, MAX_SECONDS)} s; the models hear at most {MAX_SECONDS:.0f} s. "
             "Cut it, or choose a start and an end at most that far apart."
         )
     return start_s, min(last, total_s)
+
+
+def _seconds(value_s: float, beside_s: float) -> str:
+    """A length with as many digits as tell it from the other one that it is held against, one at least."""
+    exact = next((d for d in range(1, 6) if f"{value_s:.{d}f}" != f"{beside_s:.{d}f}"), 1)
+    return f"{value_s:.{exact}f}"
 
 
 def audio_trouble(error: Exception) -> str:

@@ -6,6 +6,8 @@ Every message is one sentence (or two) that says what is wrong, where, and what 
 import re
 from typing import ClassVar
 
+MOST_NAMED = 12
+"""Of names that there are: a sentence that lists hundreds is no sentence."""
 LIKENESS = 0.6
 """Least share of characters that two names have in common, in order, for one to be suggested for the other."""
 
@@ -103,9 +105,9 @@ class UnknownNameError(As2dError):
 def unknown_name(kind: str, name: str, known: list[str]) -> UnknownNameError:
     """Build the error for ``name`` that is not among ``known``, with the nearest name as a suggestion."""
     near = nearest(name, known)
-    hint = (
-        f"Did you mean {near!r}?" if near is not None else f"Known: {', '.join(_shortened(sorted(known))) or 'none'}."
-    )
+    there = _shortened(sorted(known))
+    listed = ", ".join(there[:MOST_NAMED]) + (", …" if len(there) > MOST_NAMED else "")
+    hint = f"Did you mean {near!r}?" if near is not None else f"Known: {listed or 'none'}."
     return UnknownNameError(f"There is no {kind} named {name!r}. {hint}")
 
 

@@ -34,6 +34,8 @@ SPAN_KINDS = (
 MARKS = ("request", "decode_start", "eos", "drained")
 STOPS_BATCH = "stops_batch"
 """Set in the ``extra`` of an end line after which no further run of its batch may be measured."""
+SOURCES = ("measured", "replayed", "synthetic")
+"""What every figure of a run is labelled."""
 STATUSES = ("eos", "capped", "cancelled", "failed")
 
 

@@ -16,8 +16,8 @@ from as2d_core.calibration.plan import TRYING
 from as2d_core.errors import RecordError
 from as2d_core.event import Event
 from as2d_core.protocol import MAX_LINE_BYTES, RecordBuilder
-from as2d_core.records import LANES, MARKS, SPAN_KINDS, STATUSES, WIDTH_REASONS, Round, RunRecord
-from as2d_core.request import METHODS
+from as2d_core.records import LANES, MARKS, SOURCES, SPAN_KINDS, STATUSES, WIDTH_REASONS, Round, RunRecord
+from as2d_core.request import METHODS, OPERATIONS
 from as2d_core.runner.job import TESTED, TESTING
 
 Finding = tuple[int | None, str]
@@ -105,6 +105,10 @@ def _names(record: RunRecord) -> Iterator[_Complaint]:
             yield mark, f"there is no mark {mark.name!r}"
     if record.end is not None and record.end.status not in STATUSES:
         yield record.end, f"the status {record.end.status!r} is none of {', '.join(STATUSES)}"
+    if record.request.method not in METHODS + OPERATIONS:
+        yield record.header, f"the method {record.request.method!r} is none of {', '.join(METHODS + OPERATIONS)}"
+    if record.header.source not in SOURCES:
+        yield record.header, f"the source {record.header.source!r} is none of {', '.join(SOURCES)}"
     if record.header.run_id != record.request.run_id:
         yield record.header, "the run id of the header is not that of its request"
 

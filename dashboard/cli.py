@@ -7,6 +7,7 @@ With ``--json``, standard output holds exactly one JSON document, also when some
 
 import argparse
 import contextlib
+import io
 import json
 import os
 import sys
@@ -122,7 +123,9 @@ def build_parser(given: Sequence[str] | None = None) -> argparse.ArgumentParser:
 
 def _carry_out(given: Sequence[str], as_json: bool) -> Answer:
     try:
-        options = build_parser(given).parse_args(given)
+        options = _understood(given, as_json)
+        if isinstance(options, Answer):
+            return options
         answer: Answer = options.command(options)
     except _UsageError as error:
         return _failure(error, NOT_UNDERSTOOD)
@@ -143,6 +146,19 @@ def _carry_out(given: Sequence[str], as_json: bool) -> Answer:
         return answer
     finally:
         OPENED.close(user_folders().root)
+
+
+def _understood(given: Sequence[str], as_json: bool) -> argparse.Namespace | Answer:
+    """The arguments; or the help or version that they ask for, where that is to be a document, too."""
+    parser = build_parser(given)
+    if not as_json:
+        return parser.parse_args(given)
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(said):
+            return parser.parse_args(given)
+    except SystemExit:
+        return Answer({"text": said.getvalue().rstrip()}, "")
 
 
 def _file_error(error: OSError) -> As2dError:

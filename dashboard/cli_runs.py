@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from as2d_core.errors import RequestError
 from dashboard.cli_figures import figures
 from dashboard.cli_output import Answer, command, number, table
 from dashboard.cli_work import opened
@@ -38,6 +39,8 @@ def register(commands: Any) -> None:
 
 def runs(options: argparse.Namespace) -> Answer:
     """Runs, newest first."""
+    if options.limit < 0:
+        raise RequestError(f"--limit is {options.limit}; give 0 or more.")
     where = RunFilter(
         methods=tuple(options.method),
         windows=tuple(options.window),

@@ -67,7 +67,7 @@ def write_durably(path: Path, data: bytes) -> None:
         StoreError: it cannot be written; what was there before is unchanged.
     """
     part = path.with_name(f"{secrets.token_hex(8)}{PART}")
-    with _removed_on_error(part):
+    with _removed_on_error(part, path):
         with part.open("xb") as out:
             out.write(data)
             _flush(out.fileno(), out)
@@ -135,6 +135,8 @@ def folder_error(path: Path, error: OSError) -> StoreError:
             f"{path} cannot be written ({error.strerror}); give this user the right to, "
             "or set AS2D_STORE to another folder."
         )
+    if error.errno == errno.ENOENT and not path.parent.exists():
+        return StoreFolderError(f"There is no folder {path.parent} for {path.name}; make it, or name another.")
     if error.errno in (errno.EEXIST, errno.ENOTDIR):
         return StoreFolderError(
             f"{path} cannot be used, a file is where a folder must be; move it away, or set AS2D_STORE to a folder."
@@ -152,9 +154,9 @@ def translated_os(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _removed_on_error(part: Path) -> Iterator[None]:
+def _removed_on_error(part: Path, meant: Path | None = None) -> Iterator[None]:
     try:
-        with translated_os(part):
+        with translated_os(meant or part):
             yield
     except BaseException:
         remove_quietly(part)

@@ -52,4 +52,6 @@ def find_run(read: Read, run_id: str, in_bin: bool = False) -> Found:
             f"Run {run_id!r} is not in the bin." if in_bin else f"Run {run_id!r} is in the bin; restore it first."
         )
     known = [str(row[0]) for row in read(f"SELECT run_id FROM runs WHERE binned_at {here}", [])]  # noqa: S608
+    if in_bin and not known:
+        raise RunNotFoundError(f"There is no run {run_id!r} in the bin, which is empty.")
     raise run_not_found(run_id, known)

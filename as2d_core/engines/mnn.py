@@ -113,7 +113,10 @@ class MnnModel:
         )
         start_ns = now_ns()
         if not self._llm.load():
-            raise ModelError(f"MNN could not load {info.name}; the model files may be damaged or of a newer MNN.")
+            raise ModelError(
+                f"MNN could not load {info.name}; the model files may be damaged or of a newer MNN; copy them again, "
+                "or export them for MNN 3.6.1."
+            )
         self.loaded = Timed(start_ns, now_ns())
         ids = self._encode_text(END_OF_TURN)
         if len(ids) != 1:

@@ -91,7 +91,7 @@ def _describe(folder: Path) -> ModelInfo:
             )
         file = folder / name
         if not is_file(file):
-            raise ModelError(f"{folder.name} lacks its {what}: {name} is not in {folder}.")
+            raise ModelError(f"{folder.name} lacks its {what}: {name} is not in {folder}; copy or export it again.")
         if file.stat().st_size == 0:
             raise ModelError(f"{folder.name}: the {what} ({name}) is empty; copy or export the model again.")
     _check_length(folder, str(names["language model weights"]), details.get("tie_embeddings"))

@@ -42,6 +42,8 @@ def read_profile(path: Path) -> Profile:
     """
     try:
         body = read_json(path)
+    except FileNotFoundError as error:
+        raise ProfileError(f"There is no profile file at {path}.") from error
     except (OSError, UnicodeDecodeError) as error:
         raise ProfileError(f"The profile file {path} cannot be read: {error}.") from error
     except ValueError as error:

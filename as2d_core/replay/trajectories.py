@@ -148,7 +148,8 @@ def read_corpus(path: Path) -> TrajectorySet:
     try:
         table = _read_limited(path)
     except (OSError, ValueError, pa.ArrowException) as error:
-        raise TrajectoryError(f"{path} cannot be read as a Parquet file: {error}.") from error
+        said = str(error).rstrip(".")
+        raise TrajectoryError(f"{path} cannot be read as a Parquet file: {said}.") from error
     try:
         return _from_table(table)
     except TrajectoryError as error:

@@ -87,6 +87,8 @@ def check_numbers(request: Request) -> None:
         raise RequestError(f"The output cap is {request.max_tokens} tokens; choose 2 to {MAX_OUTPUT_TOKENS}.")
     if not 1 <= request.batch_tokens <= 256:
         raise RequestError(f"The publication batch is {request.batch_tokens} tokens; choose 1 to 256.")
+    if request.search_window < 0:
+        raise RequestError(f"The search window is {request.search_window} candidates; choose 0 or more.")
     if request.threshold is not None and not 0.0 <= request.threshold <= 1.0:
         raise RequestError(f"The confidence threshold is {request.threshold:g}; it is a probability, 0 to 1.")
     if request.drafter_pace_ms is not None and not 0.0 <= request.drafter_pace_ms <= LARGEST_PACE_MS:

@@ -5,7 +5,7 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from as2d_core.audio import MAX_FILE_BYTES, MAX_SECONDS, audio_trouble, opened_audio, read_audio
+from as2d_core.audio import MAX_FILE_BYTES, MAX_SECONDS, audio_trouble, opened_audio, read_audio, said_frames
 from as2d_core.envelope import Envelope, envelope
 from as2d_core.errors import AudioError, UnknownNameError, unknown_name
 from as2d_core.models.demo_catalog import demo_window, demo_windows
@@ -157,7 +157,7 @@ def _inspect(data: bytes, shown: str) -> tuple[str, float]:
         with opened_audio(data) as file:
             if not file.frames or not file.samplerate:
                 raise AudioError(f"{shown} holds no samples; record or export it again.")
-            return _SUFFIXES.get(file.format, ".audio"), file.frames / file.samplerate
+            return _SUFFIXES.get(file.format, ".audio"), said_frames(file, data) / file.samplerate
     except (soundfile.LibsndfileError, RuntimeError, ValueError, TypeError) as error:
         raise AudioError(
             f"{shown} is no audio file that can be read ({audio_trouble(error)}); give WAV, FLAC, OGG or MP3."

@@ -33,7 +33,7 @@ from as2d_core.profiles.profile import Profile
 from as2d_core.protocol import parse
 from as2d_core.records import RunRecord
 from as2d_core.request import Request
-from dashboard.services.profiles import keep_profile, load_profile
+from dashboard.services.profiles import check_own_id, keep_profile, load_profile
 from dashboard.services.requests import RunForm, build_request
 from dashboard.services.workspace import Workspace
 from datastore.export import read_log
@@ -165,9 +165,10 @@ def start(workspace: Workspace, form: CalibrationForm) -> Calibration:
     """Measure every operation a replay charges; the profile is kept once all of it was measured.
 
     Raises:
-        RequestError, ModelError, UnknownNameError: something cannot be as asked.
+        RequestError, ProfileError, ModelError, UnknownNameError: something cannot be as asked.
         DeviceBusyError: the device runs another job.
     """
+    check_own_id(form.profile_id)
     plan_from(form.options())
     requests = _requests(workspace, form)
     found = interrupted(workspace, form, requests) if form.resume else None

@@ -160,20 +160,24 @@ def finish_collection(
         TrajectoryError: nothing was collected, or the set has a fault.
     """
     records = dict(collection.found)
+    left_out: list[str] = []
     for run in collection.job.runs if collection.job is not None else ():
         log = workspace.folders.runs / f"{run.request.run_id}.ndjson"
         window_id = run.request.audio.window_id or ""
         if not log.is_file():
-            report(f"{window_id} was not collected: {run.error or run.state}.")
+            left_out.append(f"{window_id} was not collected: {run.error or run.state}.")
             continue
         record = read_run(log)
         if record.status in ("eos", "capped") and len(record.trajectories) == 1:
             records[window_id] = record
         else:
             reason = record.end.error if record.end is not None and record.end.error else record.status
-            report(f"{window_id} was not collected: {reason}")
+            left_out.append(f"{window_id} was not collected: {reason}")
+    for sentence in left_out:
+        report(sentence)
     if not records:
-        raise TrajectoryError("No window was collected, so there is no trajectory set to write.")
+        first = left_out[0] if left_out else ""
+        raise TrajectoryError(f"No window was collected, so there is no trajectory set to write. {first}".rstrip())
     corpus = assemble(records, collection.windows, collection.corpus_id)
     path = workspace.folders.corpora / f"{collection.corpus_id}.parquet"
     path.parent.mkdir(parents=True, exist_ok=True)

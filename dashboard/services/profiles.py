@@ -144,11 +144,18 @@ def keep_profile(workspace: Workspace, profile: Profile) -> None:
         ProfileError: its id is that of a published profile, or it has a fault.
         StoreError: it cannot be written.
     """
-    if profile.id in catalogue.profile_ids():
-        raise ProfileError(f"{profile.id!r} is the id of a published profile; give the measured one another.")
+    check_own_id(profile.id)
     body = profile_to_json(profile)
     profile_from_json(body)
     put_profile(workspace.store, profile.id, body, device_key(profile.device))
+
+
+def check_own_id(profile_id: str) -> None:
+    """Raise ``ProfileError`` unless a measured profile may have this id: asked before minutes are spent measuring."""
+    if profile_id in catalogue.profile_ids():
+        raise ProfileError(f"{profile_id!r} is the id of a published profile; give the measured one another.")
+    if not profile_id.strip():
+        raise ProfileError("The id of a profile is empty; give it a name.")
 
 
 def measured_profile(workspace: Workspace, device: str) -> Profile | None:

@@ -96,7 +96,7 @@ def build_request(workspace: Workspace, form: RunForm) -> Request:
         audio=audio,
         drafter=None if drafter is None else ModelRef(str(drafter.path), drafter.name, drafter.sha256),
         task=form.task or task,
-        instruction=form.instruction or instruction,
+        instruction=instruction if form.instruction is None else form.instruction,
         budget=_parameter(form, "as2d", form.budget, DEFAULT_BUDGET),
         width=_parameter(form, "sd", form.width, DEFAULT_WIDTH),
         draft_cap=_parameter(form, "specasr", form.draft_cap, DEFAULT_DRAFT_CAP),

@@ -108,6 +108,17 @@ def test_a_long_file_without_a_view_is_refused(written):
         read_audio(written(sine(31)))
 
 
+def test_a_long_view_is_told_by_its_own_length(written):
+    path = written(sine(60))
+    with pytest.raises(AudioError, match=r"The view 10 to 45 s of sound\.wav lasts 35\.0 s; the models hear"):
+        read_audio(path, 10.0, 45.0)
+
+
+def test_a_length_has_the_digits_that_tell_it_from_the_limit(written):
+    with pytest.raises(AudioError, match=r"sound\.wav lasts 30\.0001 s; the models hear at most 30 s"):
+        read_audio(written(np.zeros(480_002, np.float32)))
+
+
 def test_less_than_a_tenth_of_a_second_is_refused(written):
     with pytest.raises(AudioError, match=r"holds 99 ms of audio; at least 100 ms are needed"):
         read_audio(written(sine(0.099)))
@@ -154,6 +165,34 @@ def test_an_mp3_that_is_cut_is_not_heard_as_a_shorter_one(share, written):
     path.write_bytes(content[: int(len(content) * share)])
     with pytest.raises(AudioError, match=r"cut\.mp3 breaks off: of 3\.0 s only [12]?\d\.\d s can be read"):
         read_audio(path)
+
+
+@pytest.mark.parametrize("form", ["WAV", "WAVEX", "AIFF"])
+def test_a_file_that_says_its_length_is_not_heard_as_a_shorter_one_when_it_is_cut(form, written):
+    path = written(sine(3.0), name="cut.wav", format=form, subtype="PCM_16")
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    with pytest.raises(AudioError, match=r"cut\.wav breaks off: of 3\.0 s only 1\.5 s can be read"):
+        read_audio(path)
+    assert read_audio(path, 0.0, 1.2).duration_s == pytest.approx(1.2)
+
+
+@pytest.mark.parametrize("length", [0xFFFF_FFFF, 0x8000_0000, 0x7FFF_FFFF, 0])
+def test_a_recorder_that_never_wrote_its_length_is_heard_to_the_end(length, written):
+    path = written(sine(1.0), subtype="PCM_16")
+    content = bytearray(path.read_bytes())
+    content[40:44] = length.to_bytes(4, "little")
+    content[4:8] = (8 if length == 0 else length).to_bytes(4, "little")
+    path.write_bytes(content)
+    assert read_audio(path).duration_s == 1.0
+
+
+def test_junk_between_the_chunks_promises_nothing(written):
+    path = written(sine(1.0), subtype="PCM_16")
+    content = path.read_bytes()
+    for junk in (content[:36] + b"LIST" + b"\xff" * 8, content[:12] + bytes(9_000) + content[12:], content[:11]):
+        path.write_bytes(junk)
+        with pytest.raises(AudioError):
+            read_audio(path)
 
 
 def test_the_whole_part_of_a_cut_file_can_be_heard(written):

@@ -30,6 +30,13 @@ def test_names_without_control_characters_are_left_alone_and_all_others_once(tex
     assert (shown == text) == (not any(ch in SHOWN for ch in text))
 
 
+def test_of_many_names_a_sentence_lists_a_few():
+    said = str(unknown_name("group", "zzz", [f"g{n:03}-{n * 7919 % 1000}" for n in range(500)]))
+    assert said.endswith(", ….")
+    assert len(said) < 300
+    assert str(unknown_name("group", "zzz", ["a", "b"])) == "There is no group named 'zzz'. Known: a, b."
+
+
 def test_what_a_compiler_said_keeps_its_lines():
     assert (
         str(NativeBuildError("Could not compile:\na.cpp\x1b[31m: error")) == "Could not compile:\na.cpp\\x1b[31m: error"

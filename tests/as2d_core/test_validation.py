@@ -120,6 +120,14 @@ def test_a_token_count_that_is_not_the_rounds_is_named():
     assert "the end line counts" in sentences(rec)
 
 
+def test_a_method_or_a_source_that_there_is_not_is_named():
+    rec = record()
+    rec.header = replace(rec.header, source="guessed")
+    assert "the source 'guessed' is none of measured, replayed, synthetic" in sentences(rec)
+    rec.header = replace(rec.header, source="measured", request=replace(rec.request, method="magic"))
+    assert "the method 'magic' is none of target-only, sd, " in sentences(rec)
+
+
 def test_an_eos_inside_the_output_is_named():
     rec = record()
     rec.marks["decode_start"] = replace(rec.marks["decode_start"], token=EOS)

@@ -81,6 +81,13 @@ def test_help_loads_nothing_that_works():
     assert done.returncode == 0
 
 
+@pytest.mark.parametrize(("given", "begins"), [(["--version"], "as2d "), (["run", "--help"], "usage: as2d run")])
+def test_help_and_version_are_one_document_too(given, begins, as2d):
+    code, out, _ = as2d(*given)
+    assert (code, [*out]) == (0, ["text"])
+    assert out["text"].startswith(begins)
+
+
 # -- run --------------------------------------------------------------------------------------------
 
 
@@ -161,6 +168,11 @@ def test_a_parameter_of_another_method_is_left_out_with_a_word(workspace, as2d):
         (["models", "add", "/nowhere"], 1, "/nowhere"),
         (["models", "remove", "demo-target"], 1, "demo-target"),
         (["runs", "--method", "asd"], 1, "as2d"),
+        (["runs", "--limit", "-1"], 1, "--limit is -1; give 0 or more."),
+        (["run", "--window", "clean_00", "--search-window", "-1"], 1, "The search window is -1"),
+        (["run", "--window", "clean_00", "--instruction", ""], 1, "The instruction is empty"),
+        (["budgets", "--profile", "/nowhere.json", "--corpus", "demo"], 1, "There is no profile file at /nowhere.json"),
+        (["calibrate", "--profile", "mi14"], 1, "published profile"),
         (["store", "bin", "restore", "nothing"], 1, "nothing"),
     ],
 )

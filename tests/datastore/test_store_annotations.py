@@ -142,6 +142,12 @@ def test_emptying_the_bin_of_named_runs_leaves_the_others(filled):
     assert [row.run_id for row in list_runs(filled, RunFilter(bin="only"))] == ["run-2"]
 
 
+def test_a_run_that_is_asked_of_an_empty_bin_is_not_told_that_the_store_is_empty(filled):
+    for ask in (restore_run, lambda store, run_id: empty_bin(store, [run_id])):
+        with pytest.raises(RunNotFoundError, match="There is no run 'nobody' in the bin, which is empty"):
+            ask(filled, "nobody")
+
+
 def test_a_run_removed_for_good_can_be_taken_in_again(filled, sample):
     delete_run(filled, "run-1")
     empty_bin(filled)

@@ -157,7 +157,7 @@ def test_a_file_that_cannot_be_written_is_told_and_leaves_nothing_half(filled, t
     import errno
     import os
 
-    with pytest.raises(StoreFolderError, match="nowhere"):
+    with pytest.raises(StoreFolderError, match=r"There is no folder .*nowhere for runs\.csv; make it, or name another"):
         export_file(filled, tmp_path / "nowhere" / "runs.csv")
 
     def full(_descriptor):

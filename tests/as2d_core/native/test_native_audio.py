@@ -185,6 +185,25 @@ def test_a_flac_file_that_is_cut_is_refused_by_both(native_runner, written):
         python_hears(view)
 
 
+@pytest.mark.parametrize("form", ["WAV", "WAVEX"])
+def test_a_wav_file_that_is_cut_is_refused_by_both_and_its_whole_part_heard(form, native_runner, written):
+    path = Path(written("a.wav", tones(16_000, 2, 2.0), format=form, subtype="PCM_16").path)
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    answer, *_ = hear(native_runner, [AudioRef(str(path))])
+    assert answer.startswith("a.wav breaks off")
+    with pytest.raises(AudioError, match="breaks off"):
+        python_hears(AudioRef(str(path)))
+    assert_same(native_runner, [AudioRef(str(path), view_end_s=0.75)])
+
+
+def test_a_wav_file_that_never_learned_its_length_is_heard_by_both(native_runner, written):
+    view = written("a.wav", tones(16_000, 1, 0.5), subtype="PCM_16")
+    content = bytearray(Path(view.path).read_bytes())
+    content[40:44] = b"\xff" * 4
+    Path(view.path).write_bytes(content)
+    assert_same(native_runner, [view])
+
+
 def test_channels_far_beyond_full_scale_are_refused_by_both_even_where_they_cancel_out(native_runner, written):
     view = written("a.wav", np.tile([500.0, -500.0], (4_000, 1)), subtype="FLOAT")
     (answer,) = hear(native_runner, [view])

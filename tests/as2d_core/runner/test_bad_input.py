@@ -75,7 +75,9 @@ def test_a_minute_of_audio(error_of, tmp_path):
 def test_a_view_beyond_the_end(error_of, tmp_path):
     audio = write_wav(tmp_path / "two.wav", noise(2))
     view = AudioRef(audio.path, view_start_s=1.5, view_end_s=2.5)
-    assert error_of(audio=view) == "The view 1.5 to 2.5 s does not lie inside two.wav, which lasts 2.0 s."
+    assert error_of(audio=view) == (
+        "The view 1.5 to 2.5 s does not lie inside two.wav, which lasts 2.0 s; choose a start and an end within it."
+    )
 
 
 def test_samples_that_are_no_numbers(error_of, tmp_path):
@@ -146,7 +148,10 @@ def test_a_folder_that_holds_no_model(error_of, tmp_path):
 )
 def test_a_model_that_lacks_a_file(file, what, error_of, altered):
     model = altered(TARGET, file, None)
-    assert error_of(target=model) == f"altered-target lacks its {what}: {file} is not in {model.path}."
+    assert (
+        error_of(target=model)
+        == f"altered-target lacks its {what}: {file} is not in {model.path}; copy or export it again."
+    )
 
 
 def test_empty_weights(error_of, altered):
@@ -199,8 +204,10 @@ def test_a_method_that_needs_a_drafter_without_one(error_of):
 
 def test_a_graph_of_random_bytes(error_of, altered):
     garbled = random.Random(1).randbytes((TARGET / "llm.mnn").stat().st_size)
-    expected = "MNN could not load altered-target; the model files may be damaged or of a newer MNN."
-    assert error_of(target=altered(TARGET, "llm.mnn", garbled)) == expected
+    assert error_of(target=altered(TARGET, "llm.mnn", garbled)) == (
+        "MNN could not load altered-target; the model files may be damaged or of a newer MNN; copy them again, "
+        "or export them for MNN 3.6.1."
+    )
 
 
 def test_weights_of_random_bytes(error_of, altered):

@@ -7,7 +7,7 @@ import pytest
 from known_widths import know_widths
 from patience import wait_for
 
-from as2d_core.errors import RequestError, UnknownNameError
+from as2d_core.errors import ProfileError, RequestError, UnknownNameError
 from as2d_core.models.demo_catalog import demo_window
 from as2d_core.models.window_index import write_index
 from dashboard.cli_calibrate import measure
@@ -72,6 +72,13 @@ def test_a_cancelled_calibration_leaves_no_profile_and_says_so(real_workspace):
 
 
 @pytest.mark.models
+@pytest.mark.parametrize("name", ["k70", "", "  "])
+def test_a_name_that_no_measured_profile_may_have_is_refused_before_anything_is_measured(workspace, name):
+    with pytest.raises(ProfileError, match=r"published profile|is empty"):
+        start_calibration(workspace, name)
+    assert workspace.jobs.jobs() == []
+
+
 def test_an_interrupted_collection_goes_on_where_it_stopped(real_workspace):
     windows = tuple(demo_window(name) for name in ("clean_00", "clean_01"))
     first = start_collection(real_workspace, "mine", windows[:1])

@@ -17,7 +17,6 @@ namespace {
 constexpr double sample_rate = 16'000;
 constexpr double most_seconds = 30.0;
 constexpr double least_seconds = 0.1;
-constexpr std::uintmax_t most_bytes = 200'000'000;
 constexpr std::uint32_t lowest_rate = 1'000;
 constexpr std::uint32_t highest_rate = 1'048'575;
 

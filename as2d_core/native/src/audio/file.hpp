@@ -30,6 +30,8 @@ public:
 };
 
 constexpr std::size_t most_channels = 64;
+/// A file that says it is larger does not know: a recorder or a pipe fills its length in when it ends.
+constexpr std::uint64_t most_bytes = 200'000'000;
 /// Full scale is 1; far above it, in any channel, whole numbers were written as fractions.
 constexpr float loudest = 100.0F;
 

@@ -27,7 +27,7 @@ public:
         if (channels_ == 0) throw AudioError("does not say how its samples are written; export it again.");
     }
 
-    AudioFormat format() const override { return {rate_, channels_, data_.size() / frame_bytes()}; }
+    AudioFormat format() const override { return {rate_, channels_, promised_ / frame_bytes()}; }
 
     std::vector<float> mono(std::uint64_t first, std::uint64_t count) const override {
         const std::uint64_t frames = data_.size() / frame_bytes();
@@ -62,6 +62,9 @@ private:
                 // What was never closed says 0, what was written to a pipe all bits: it goes on to the end of the file.
                 if (size == 0 && little_endian(all, 4, 4) == 8) size = left;
                 data_ = all.substr(at, static_cast<std::size_t>(std::min<std::uint64_t>(size, left)));
+                // What promises more than a file can hold was never told its length; what promises more than there
+                // is was cut off, and lasts as long as it says, so that whoever hears it misses the rest.
+                promised_ = size <= most_bytes ? size : data_.size();
                 return;
             }
             if (size > left) throw AudioError("breaks off; it is cut or damaged, so copy or export it again.");
@@ -117,6 +120,7 @@ private:
     std::size_t channels_ = 0;
     std::size_t sample_bytes_ = 1;
     std::string_view data_;
+    std::uint64_t promised_ = 0;
 };
 
 }  // namespace

@@ -77,7 +77,9 @@ MnnModel::MnnModel(ModelFolder folder, MnnSettings settings)
     const Nanoseconds start_ns = DeviceClock::now();
     llm_.reset(Llm::createLLM(folder_.path + "/config.json"));
     if (llm_ == nullptr || !llm_->set_config(config_of(settings_)) || !llm_->load()) {
-        throw ModelError("MNN could not load " + folder_.name + "; the model files may be damaged or of a newer MNN.");
+        throw ModelError("MNN could not load " + folder_.name +
+                         "; the model files may be damaged or of a newer MNN; copy them again, or export them for "
+                         "MNN 3.6.1.");
     }
     loaded_ = {start_ns, DeviceClock::now()};
     const Tokens ids = llm_->tokenizer_encode(end_of_turn);

@@ -78,7 +78,8 @@ std::string checked_file(const fs::path& folder, const std::string& what, const 
     }
     std::error_code error;
     if (!fs::is_regular_file(folder / name, error)) {
-        throw ModelError(model + " lacks its " + what + ": " + name + " is not in " + folder.string() + ".");
+        throw ModelError(model + " lacks its " + what + ": " + name + " is not in " + folder.string() +
+                         "; copy or export it again.");
     }
     if (fs::file_size(folder / name, error) == 0) {
         throw ModelError(model + ": the " + what + " (" + name + ") is empty; copy or export the model again.");
