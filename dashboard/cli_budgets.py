@@ -8,6 +8,7 @@ from dashboard.cli_choices import whole_numbers
 from dashboard.cli_output import Answer, add_csv, command, number, rows_as_text, table
 from dashboard.services.budgets import ALL_WINDOWS, BudgetReport, compare
 from dashboard.services.folders import user_folders
+from dashboard.views.choice_steps import chosen_name
 
 
 def register(commands: Any) -> None:
@@ -90,7 +91,9 @@ def row_document(row: BudgetRow) -> dict[str, Any]:
 
 
 def _text(report: BudgetReport) -> str:
-    grid, table_ = report.grid, report.table
+    grid, table_, deployed = report.grid, report.table, report.deployed
+    ruled = deployed is not None and deployed.width_rule is not None
+    called = "fixed choice" if ruled else "selected"
     lines = [
         f"{report.profile.name} [{report.profile.kind}], corpus {report.corpus.id} [{report.corpus.label}], "
         f"{len(grid.windows)} windows ({report.split}), {table_.tokens} tokens; times are replayed",
@@ -108,7 +111,8 @@ def _text(report: BudgetReport) -> str:
                     ", ".join(
                         note
                         for note, holds in [
-                            ("selected", row is report.selected),
+                            (called, row is report.selected),
+                            ("selected", ruled and row is report.rule_selected),
                             ("width rule: the cheapest width up to this budget", row.width_rule is not None),
                             ("extrapolated width", row.extrapolated),
                             ("not feasible", not row.feasible),
@@ -128,7 +132,11 @@ def _text(report: BudgetReport) -> str:
     if report.selection is not None:
         on = ", ".join(f"{len(ids)} {name}" for name, ids in report.selection.window_ids.items())
         lines.append(
-            f"selected {report.selection.drafter} with budget {report.selection.budget} on {on} windows; "
-            f"gap here {number(report.gap_percent, '%')}"
+            f"{called} {chosen_name(report.selection)}, on {on} windows; gap here {number(report.gap_percent, '%')}"
         )
+        if deployed is not None and ruled:
+            lines.append(
+                f"selected {chosen_name(deployed)}, which has {number(deployed.validation_tps, 'tok/s')} on validation "
+                f"windows; the fixed choice {number(report.selection.validation_tps, 'tok/s')}"
+            )
     return "\n".join(lines)

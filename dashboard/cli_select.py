@@ -17,6 +17,7 @@ from dashboard.services.budgets import open_corpus
 from dashboard.services.choosing import Chosen, choose_deployment, judge
 from dashboard.services.folders import user_folders
 from dashboard.services.profiles import load_profile
+from dashboard.views.choice_steps import chosen_name
 
 _SETTINGS = ["drafter", "b", "width rule", "threshold", "search window", "development tok/s", "validation tok/s", ""]
 _CSV = [
@@ -232,9 +233,8 @@ def _setting_cells(item: Considered, found: Deployment) -> list[object]:
 
 
 def _spelled(found: Selection) -> str:
-    rule = "" if found.width_rule is None else " with the width rule"
     said = "no threshold" if found.threshold is None else f"threshold {found.threshold:g}"
-    return f"{found.drafter} with budget {found.budget}{rule}, {said}, search window {found.search_window}"
+    return f"{chosen_name(found)}, {said}, search window {found.search_window}"
 
 
 def _result_text(result: Evaluation, chosen: Selection) -> str:

@@ -36,6 +36,7 @@ MOST_ALT = 200
 """Letters of what is read out in place of a figure."""
 _ADDRESS = re.compile(r"(?<=://)|(?<=\bwww)(?=\.)|(?<=@)(?=[\w-]+\.)")
 """Where what would be taken for an address of the web or of a person can be parted without being seen."""
+_UNIT = re.compile(r"(?<=\d) (?=tok/s|ms\b|s\b|%)")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~:$&])")
 
 
@@ -137,7 +138,8 @@ def _keep_press(name: str) -> None:
 def link(page: str, label: str, *, icon: str | None = None, **state: object) -> None:
     """A link to a page in a certain state."""
     values = {name: str(value) for name, value in state.items() if value is not None}
-    st.page_link(page, label=plain(label), icon=icon, query_params=values or None)
+    whole = _UNIT.sub("\N{NO-BREAK SPACE}", label)  # a number and its unit stay on one line
+    st.page_link(page, label=plain(whole), icon=icon, query_params=values or None)
 
 
 def go_to(page: str, **state: object) -> None:

@@ -314,7 +314,7 @@ def window_details(workspace: Workspace, report: BudgetReport, pair: Pair) -> No
             st.html(heading_html(heading, ui.theme()))
             figure = timeline_figure(timeline, ui.theme(), max_bars=800)
             ui.chart(figure, "cell-timeline", said=heading_text(heading))
-        with st.container(horizontal=True):
+        with st.container(horizontal=True, vertical_alignment="center"):
             if not ui_state.get("draft") and not ui_state.get("verify"):
                 state = {"corpus": report.corpus.id, "window": name, "profile": report.profile.id, "b": budget}
                 ui_notebook.send_replay(workspace, "cell", {**state, "drafter": pair.drafter})

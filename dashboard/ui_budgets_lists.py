@@ -1,5 +1,7 @@
 """How is a pair, a range or a window of the Budgets page chosen without a pointer? By lists and a slider."""
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from dashboard import ui_export, ui_state
@@ -8,7 +10,7 @@ from dashboard.ui_budgets import Compared, Pair, file_facts, pick_pair, pick_ran
 from dashboard.views import numbers
 from dashboard.views.budget_table import COLUMN_HELP, COLUMNS, MAIN, budget_styled
 from dashboard.views.files import budget_map_frame
-from dashboard.views.grids import grid_height
+from dashboard.views.grids import column_width, grid_height
 from dashboard.views.run_labels import profile_label
 from dashboard.views.windows import WindowsInfo
 
@@ -57,22 +59,25 @@ def window_by_list(info: WindowsInfo) -> None:
     )  # fmt: skip
 
 
-def map_files(info: WindowsInfo, report: BudgetReport, pair: Pair) -> None:
+def map_files(info: WindowsInfo, report: BudgetReport, pair: Pair, send: Callable[[], None]) -> None:
     """Every cell of the map as a file."""
     name, about = file_facts(report, pair)
-    ui_export.table(lambda: budget_map_frame(info), f"{name}-map", about)
+    ui_export.table(lambda: budget_map_frame(info), f"{name}-map", about, send)
 
 
 def numbers_of(report: BudgetReport) -> None:
     """Every budget and baseline in numbers."""
     everything, styled = ui_state.flag("columns", "All columns"), budget_styled(report.table)
+    widths = {name: column_width([name, *styled.data[name].dropna()]) for name in ("Method", "Drafter")}
     st.dataframe(
         styled,
         hide_index=True,
         placeholder=numbers.NA,
         height=grid_height(len(styled.data), MOST_ROWS),
         column_order=COLUMNS if everything else MAIN,
-        column_config={name: st.column_config.Column(help=text) for name, text in COLUMN_HELP.items()},
+        column_config={
+            name: st.column_config.Column(help=COLUMN_HELP.get(name), width=widths.get(name)) for name in COLUMNS
+        },
     )
 
 

@@ -1,5 +1,6 @@
 """Which runs does the Compare page hold against each other, and how? The query string says it all."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
@@ -155,24 +156,27 @@ def one_setting(compared_: Comparison) -> None:
         )
 
 
-def table(compared_: Comparison, said: str) -> None:
+def table(compared_: Comparison, said: str, send: Callable[[], None]) -> None:
     """All figures of the comparison."""
     shown = paired_table(compared_.paired, ui_state.flag("columns", "All columns"))
     st.dataframe(shown, hide_index=True, height=grid_height(len(shown), MOST_ROWS))
     ui_export.table(
-        lambda: paired_frame(compared_.paired), "comparison", {"runs": said, "reference": compared_.paired.reference}
+        lambda: paired_frame(compared_.paired),
+        "comparison",
+        {"runs": said, "reference": compared_.paired.reference},
+        send,
     )
 
 
-def costs(compared_: Comparison, said: str) -> None:
+def costs(compared_: Comparison, said: str, send: Callable[[], None]) -> None:
     """T = D + V - O + H of every setting."""
     ui.chart(cost_figure(compared_.costs, ui.theme()), "costs", said=said, config=PICTURE_CONFIG)
     shown = cost_table(compared_.costs)
     st.dataframe(shown, hide_index=True, height=grid_height(len(shown), MOST_ROWS))
-    ui_export.table(cost_frame(compared_.costs), "costs", {"runs": said})
+    ui_export.table(cost_frame(compared_.costs), "costs", {"runs": said}, send)
 
 
-def settings(compared_: Comparison, said: str) -> None:
+def settings(compared_: Comparison, said: str, send: Callable[[], None]) -> None:
     """In what the settings differ."""
     everything = ui_state.flag("all", "Show what is the same, too")
     info = compared_.settings if everything else compared_.differences
@@ -186,8 +190,7 @@ def settings(compared_: Comparison, said: str) -> None:
                 name: st.column_config.Column(width=column_width([name, *map(str, shown[name])])) for name in shown
             },
         )
-    if info.rows:
-        ui_export.table(info.table, "settings", {"runs": said, "differences_only": not everything})
+        ui_export.table(info.table, "settings", {"runs": said, "differences_only": not everything}, send)
     if info.sentence:
         ui.sentence(info.sentence)
     if len(compared_.groups) > len(info.groups):
@@ -240,8 +243,13 @@ def over_time(workspace: Workspace, found: ComparedRuns, compared_: Comparison, 
     for sentence in info.sentences:
         ui.sentence(sentence, muted=False)
     ui.chart(over_time_figure(info, ui.theme()), "over-time", said=said)
-    ui_export.table(over_time_frame(info), "over-time", {"runs": said})
-    send_button(workspace, found, "over time", "over time")
+    if info.empty is None:
+        ui_export.table(
+            over_time_frame(info),
+            "over-time",
+            {"runs": said},
+            lambda: send_button(workspace, found, "over time", "over time"),
+        )
 
 
 def send_button(workspace: Workspace, found: ComparedRuns, view: str, key: str, **more: object) -> None:

@@ -142,7 +142,7 @@ def _results(workspace: Workspace, job: Job) -> None:
 
 
 def _links(job: Job, records: Sequence[RunRecord]) -> None:
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="center"):
         for record in in_order(records[-4:], lambda record: record.request.method):
             request = record.request
             name = method_of(request)

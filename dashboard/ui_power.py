@@ -35,7 +35,7 @@ def beside(workspace: Workspace, record: RunRecord, run_id: str) -> None:
         if not rails.empty:
             st.dataframe(rails, hide_index=True, placeholder=numbers.NA)
             about = {"run": run_id, "trace": info.file, "trace_sha256": item.trace.file_sha256}
-            with st.container(horizontal=True):
+            with st.container(horizontal=True, vertical_alignment="center"):
                 ui_export.table(rails, f"{key}-rails", about)
     if found:
         ui_notebook.send_button(workspace, "power", "power", run=run_id)

@@ -16,6 +16,7 @@ from dashboard.services.workspace import Workspace
 from dashboard.views import numbers
 from dashboard.views.boxes import sentence_html
 from dashboard.views.figure_help import HELP
+from dashboard.views.grids import column_width
 from dashboard.views.heading import badge_html
 from dashboard.views.published_ledger import LEDGER_FORMATS, LEDGER_HELP, ledger_figure, ledger_info, ledger_table
 from dashboard.views.published_tables import (
@@ -156,11 +157,14 @@ def _figure(figure: go.Figure, key: str, said: str, on_click: object = None) -> 
 
 
 def _frame(rows: pd.DataFrame, formats: Mapping[str, Callable[[Any], str]], helps: Mapping[str, str]) -> None:
+    widths = {name: column_width([name, *map(write, rows[name])]) for name, write in formats.items()}
     st.dataframe(
         rows.style.format(dict(formats)),
         hide_index=True,
         placeholder=numbers.NA,
-        column_config={name: st.column_config.Column(help=helps.get(name)) for name in rows.columns},
+        column_config={
+            name: st.column_config.Column(help=helps.get(name), width=widths.get(name)) for name in rows.columns
+        },
     )
 
 

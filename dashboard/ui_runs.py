@@ -284,9 +284,13 @@ def compare(workspace: Workspace, chosen: Sequence[RunRow]) -> None:
     ui.chart(comparison_figure(info, ui.theme()), "compared", said=said, config=PICTURE_CONFIG)
     pooled = comparison_table(info)
     st.dataframe(pooled, hide_index=True, height=grid_height(len(pooled), MOST_ROWS))
-    ui_export.table(pooled, "pooled", {"runs": [row.run_id for row in chosen]})
     ids = [row.run_id for row in chosen]
-    ui_notebook.send_button(workspace, "comparison", "comparison", runs=ids)
+    ui_export.table(
+        pooled,
+        "pooled",
+        {"runs": ids},
+        lambda: ui_notebook.send_button(workspace, "comparison", "comparison", runs=ids),
+    )
     for note in info.notes:
         ui.sentence(note)
     ui.link(

@@ -33,7 +33,7 @@ def recorded(workspace: Workspace, pair: tuple[Profile, TrajectorySet, int, str]
         figure = timeline_figure(timeline, ui.theme(), max_bars=800)
         ui.chart(figure, "window-timeline", said=heading_text(heading))
     state = {"corpus": corpus.id, "window": name, "profile": profile.id, "b": budget, "drafter": drafter}
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="center"):
         ui_notebook.send_replay(workspace, "window", state)
         ui.link(ui.TIMELINE, "Replay it round by round", icon=":material/view_timeline:", **state)
         budgets = {"corpus": corpus.id, "profile": profile.id, "b": budget, "window": name, "cell": budget}
@@ -66,7 +66,7 @@ def stored(workspace: Workspace, whole: WindowSet, place: Place, name: str) -> N
             ui.chart(figure, "window-timeline", said=heading_text(heading))
         else:
             ui.sentence(shown.timeline.empty)
-        with st.container(horizontal=True):
+        with st.container(horizontal=True, vertical_alignment="center"):
             ui_notebook.send_button(workspace, "timeline", "window", run=own)
             ui.link(ui.TIMELINE, "Look at its rounds", icon=":material/view_timeline:", run=own)
             if len(ids) > 1:

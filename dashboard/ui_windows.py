@@ -277,9 +277,9 @@ def table(shown: WindowSet, made: WindowTable) -> None:
         ui.sentence(f"The first {len(made.shown):,} of {len(made.table):,} windows; files hold all of them.")
 
 
-def export(frame: Any, said: str, name: str) -> None:
+def export(frame: Any, said: str, name: str, send: Callable[[], None]) -> None:
     """All windows that pass the filters, as files."""
-    ui_export.table(frame, "windows", {"windows": said, "held against target-only": name})
+    ui_export.table(frame, "windows", {"windows": said, "held against target-only": name}, send)
 
 
 def send_button(workspace: Workspace, shown: Shown, asked: Wanted, name: str, part: str) -> None:

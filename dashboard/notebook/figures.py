@@ -29,6 +29,7 @@ from dashboard.views import numbers
 from dashboard.views.account import account_figure, account_info
 from dashboard.views.budget_table import budget_table
 from dashboard.views.budgets import budgets_figure, budgets_info
+from dashboard.views.choice_steps import chosen_name
 from dashboard.views.comparison_table import comparison_table
 from dashboard.views.devices_compared import devices_compared_figure, devices_compared_info
 from dashboard.views.facts import facts_info
@@ -183,7 +184,7 @@ def _runs(source: Source, theme: Theme, given: Settings) -> tuple[Block, ...]:  
     shown = runs_info([_mapping(row) for row in rows]).shown
     shown = shown[[*(name for name in shown.columns if name not in _LONG), *_LONG]]
     if len(rows) == 1:
-        return (Grid(("What", "Value"), tuple((name, shown[name].iloc[0]) for name in shown.columns)),)
+        return (Grid(("What", "Value"), tuple((name, shown[name].iloc[0] or "none") for name in shown.columns)),)
     shown["Status"] = [ended_short(row.status) for row in rows]
     same = [name for name in ("Device", "Tags") if shown[name].nunique() < 2]
     shown = shown.drop(columns=same)
@@ -217,8 +218,14 @@ def _facts(source: Source, theme: Theme, given: Settings) -> tuple[Block, ...]: 
 def _budgets(source: Source, theme: Theme, given: Settings) -> tuple[Block, ...]:
     report, drafter, budget = _report(source, given)
     interval = None if budget is None else gap_interval(report.grid, drafter, budget)
-    info = budgets_info(report.table, None if budget is None else (drafter, budget), interval)
-    return Sentence(info.sentence), Drawing(budgets_figure(info, theme), " ".join(info.notes), strip=True)
+    deployed, named = report.deployed, given.get("drafter") or given.get("budget")
+    ruled = not named and deployed is not None and deployed.width_rule is not None
+    pair = None if budget is None else (drafter, budget)
+    info = budgets_info(report.table, pair, interval, called="fixed choice" if ruled else "selected")
+    said = f"{info.sentence[0].upper()}{info.sentence[1:]}."
+    if ruled:
+        said += f" Selected: {chosen_name(deployed)}, {numbers.tps(deployed.validation_tps)} on validation windows."
+    return Sentence(said), Drawing(budgets_figure(info, theme), " ".join(info.notes), strip=True)
 
 
 def _budget_map(source: Source, theme: Theme, given: Settings) -> tuple[Block, ...]:
@@ -250,7 +257,9 @@ def _written(column: str, value: Any) -> str:
         return value
     if value is None or value != value:  # noqa: PLR0124 - NaN
         return numbers.NA
-    return numbers.decimals(value, 2 if "TPS" in column else 1 if "(%)" in column else 0)
+    return numbers.decimals(
+        value, 2 if "TPS" in column else 1 if "(%)" in column else 0, signed=column.startswith("Gain")
+    )
 
 
 def _report(source: Source, given: Settings) -> tuple[Any, str, int | None]:

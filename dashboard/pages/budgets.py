@@ -52,15 +52,19 @@ def compared() -> None:
             ui_budgets_lists.window_by_list(windows)
             pick = ui_budgets.pick_cell(windows, report)
             ui.chart(figure, "windows", config=PICTURE_CONFIG, on_click=pick)
-            ui_budgets_lists.map_files(windows, report, pair)
-            ui_budgets.send_button(workspace, report, pair, "budget map")
+            ui_budgets_lists.map_files(
+                windows, report, pair, lambda: ui_budgets.send_button(workspace, report, pair, "budget map")
+            )
         with details:
             ui_budgets.window_details(workspace, report, pair)
 
     st.subheader("All numbers", anchor=False)
     ui_budgets_lists.numbers_of(report)
-    ui_export.table(budget_table(report.table), *ui_budgets.file_facts(report, pair))
-    ui_budgets.send_button(workspace, report, pair, "budget table")
+    ui_export.table(
+        budget_table(report.table),
+        *ui_budgets.file_facts(report, pair),
+        lambda: ui_budgets.send_button(workspace, report, pair, "budget table"),
+    )
 
 
 compared()

@@ -19,18 +19,20 @@ with ui.guarded():
     ui.chart(paired_figure(compared.paired, theme, about), "paired", config=PICTURE_CONFIG)
     for note in compared.paired.notes:
         ui.sentence(note)
-    ui_compare.table(compared, about)
-    ui_compare.send_button(
-        workspace, found, "paired", "paired", by=ui_compare.pooled(), against=compared.paired.reference
+    by, against = ui_compare.pooled(), compared.paired.reference
+    ui_compare.table(
+        compared, about, lambda: ui_compare.send_button(workspace, found, "paired", "paired", by=by, against=against)
     )
 
     st.subheader("Where the time goes", anchor=False, help=HELP["cost_parts"])
-    ui_compare.costs(compared, about)
-    ui_compare.send_button(workspace, found, "cost parts", "cost parts", by=ui_compare.pooled())
+    ui_compare.costs(
+        compared, about, lambda: ui_compare.send_button(workspace, found, "cost parts", "cost parts", by=by)
+    )
 
     st.subheader("In what they differ", anchor=False, help=HELP["differences"])
-    ui_compare.settings(compared, about)
-    ui_compare.send_button(workspace, found, "differences", "differences", by=ui_compare.pooled())
+    ui_compare.settings(
+        compared, about, lambda: ui_compare.send_button(workspace, found, "differences", "differences", by=by)
+    )
 
     st.subheader("What they say", anchor=False, help=HELP["outputs"])
     ui_compare.outputs(workspace, compared, about)

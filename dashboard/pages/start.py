@@ -13,8 +13,9 @@ st.subheader(shown.title, anchor=False, help=HELP["timeline"])
 heading = heading_info(shown.run.timeline, shown.target_only_tps)
 st.html(heading_html(heading, ui.theme()))
 ui.chart(timeline_figure(shown.run.timeline, ui.theme(), max_bars=800), "start-timeline", said=heading_text(heading))
-ui_start.send_button(workspace, shown)
-ui.link(ui.TIMELINE, "Open it and look at single rounds", icon=":material/view_timeline:", **shown.state)
+with st.container(horizontal=True, vertical_alignment="center"):
+    ui.link(ui.TIMELINE, "Open it and look at single rounds", icon=":material/view_timeline:", **shown.state)
+    ui_start.send_button(workspace, shown)
 
 devices, runs, onward = st.columns([4, 5, 4], gap="medium")
 with devices:

@@ -57,9 +57,13 @@ ui.chart(
     config=PICTURE_CONFIG,
     on_click=ui_timeline.pick_part,
 )
-ui_timeline.send_button(workspace, info, "account")
 if account.empty is None:
-    ui_export.table(account_frame(account), "account", {"run": info.run_id, "kind": info.label})
+    ui_export.table(
+        account_frame(account),
+        "account",
+        {"run": info.run_id, "kind": info.label},
+        lambda: ui_timeline.send_button(workspace, info, "account"),
+    )
     ui.sentence(account.equation, muted=False)
     ui.sentence(f"{account.sentence} {account.bound_sentence}")
 

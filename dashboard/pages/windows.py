@@ -39,5 +39,9 @@ ui_windows.reasons(slower, part, item)
 
 st.subheader("All windows", anchor=False)
 ui_windows.table(part, window_table(part, name, ui_windows.order()))
-ui_windows.export(lambda: window_frame(part, name), about, name)
-ui_windows.send_button(workspace, shown, asked, name, "table")
+ui_windows.export(
+    lambda: window_frame(part, name),
+    about,
+    name,
+    lambda: ui_windows.send_button(workspace, shown, asked, name, "table"),
+)

@@ -49,6 +49,14 @@ class BudgetReport:
     """The windows of ``split`` replayed with width rules; ``None`` where there is no ``rule_selection``."""
 
     @property
+    def deployed(self) -> Selection | None:
+        """What a request would run: the width rule where it was faster on validation windows (``Deployment``)."""
+        fixed, ruled = self.selection, self.rule_selection
+        if fixed is None or ruled is None:
+            return fixed
+        return ruled if ruled.validation_tps > fixed.validation_tps else fixed
+
+    @property
     def rule_selected(self) -> BudgetRow | None:
         """The chosen width rule on the windows of ``split``."""
         return self.table.rule_rows[0] if self.table.rule_rows else None

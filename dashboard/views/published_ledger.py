@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from as2d_core.published.ledger import VERDICTS, Recomputed
 from dashboard.views import numbers
-from dashboard.views.text import label, lines
+from dashboard.views.text import label, lines, paragraph
 from dashboard.views.theme import Theme, axis, base_layout, caption, empty_layout, faded
 
 HEIGHT_PX = 260
@@ -95,7 +95,7 @@ def _hover(item: Recomputed) -> str:
             f"{label(item.figure.where)}: {label(item.figure.published)} printed, "
             f"{numbers.general(item.value, 7)} recomputed",
             label(item.verdict),
-            label(item.why, 120),
+            paragraph(item.why),
         ]
     )
 

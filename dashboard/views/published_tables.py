@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from as2d_core.published.comparison import ComparedCell, ComparedTable
 from dashboard.views import numbers
-from dashboard.views.text import element, escape, label, lines
+from dashboard.views.text import element, escape, label, lines, paragraph
 from dashboard.views.theme import SMALL_PX, Theme, axis, base_layout, empty_layout, faded
 
 OVERVIEW_ROW_PX, DEVIATIONS_PX = 34, 300
@@ -169,7 +169,7 @@ def _hover(compared: ComparedTable, item: ComparedCell) -> str:
         [
             f"<b>{label(item.cell.row)}, {label(item.cell.column)}</b> ({table_name(compared)})",
             f"{label(item.cell.printed)} published, {_ours(item)} {kind_of(item)}: {difference(compared, item)}",
-            label(item.why, 140),
+            paragraph(item.why),
         ]
     )
 

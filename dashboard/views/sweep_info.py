@@ -11,7 +11,7 @@ from as2d_core.calibration.stability import MOST_CLOCK_DROP
 from as2d_core.sustained import Drift, Pace, judge_drift, pace_of, trailing_mean
 from dashboard.views import numbers
 from dashboard.views.run_labels import ended, same_output
-from dashboard.views.text import label, lines
+from dashboard.views.text import label, lines, paragraph
 from dashboard.views.theme import method_of
 from datastore.queries import RunRow
 from datastore.sweeps import GroupReadings
@@ -20,6 +20,7 @@ POSITIONS, BLOCKS, SUSTAINED = "positions", "blocks", "sustained"
 WHOLE = ("eos", "capped")
 SHORT_S = 180.0
 SWEEP_FORMAT = "%.2f"
+TRAILING_COLUMN = "Trailing (tok/s)"
 """How every number of the table of requests is written."""
 """A sustained sweep up to this long is drawn over seconds."""
 Floats = NDArray[np.float64]
@@ -119,7 +120,7 @@ def sweep_info(
         Failure(
             place(row),
             row.run_id,
-            lines([f"<b>{label(_name(row))}</b>", ended(row.status), label(row.error or "", 120)]),
+            lines([f"<b>{label(_name(row))}</b>", ended(row.status), paragraph(row.error or "")]),
         )
         for row in ordered
         if row.status not in WHOLE
@@ -144,7 +145,7 @@ def sweep_info(
 
 def sweep_table(info: SweepInfo) -> pd.DataFrame:
     """Every complete request as a row; NaN: n/a."""
-    columns = ["Method", "Run", info.x_column, "TPS (tok/s)", "Trailing TPS", "Preparation (s)", "Decoding (s)"]
+    columns = ["Method", "Run", info.x_column, "TPS (tok/s)", TRAILING_COLUMN, "Preparation (s)", "Decoding (s)"]
     columns += ["Response (s)", "Lag in real time (s)"]
     parts = []
     for item in info.lines:
@@ -167,7 +168,7 @@ def sweep_texts(table: pd.DataFrame) -> dict[str, list[str]]:
 
 def sweep_importance(table: pd.DataFrame) -> list[str]:
     """Which columns are shown first where there is little room: place, throughput, and what a listener waits for."""
-    first = ["Method", str(table.columns[2]), "TPS (tok/s)", "Response (s)", "Lag in real time (s)", "Trailing TPS"]
+    first = ["Method", str(table.columns[2]), "TPS (tok/s)", "Response (s)", "Lag in real time (s)", TRAILING_COLUMN]
     return [*first, *(name for name in table.columns if name not in (*first, "Run")), "Run"]
 
 
@@ -203,7 +204,10 @@ def _line(name: str, rows: list[RunRow], place: Callable[[RunRow], float], prepa
 
 def _hover(row: RunRow, name: str, prepared_s: float) -> str:
     same = row.matches_target_only
-    view = "" if row.view_end_s is None else f"{row.view_start_s or 0.0:g} to {row.view_end_s:g} s of the recording"
+    view = ""
+    if row.view_end_s is not None:
+        start, end = (numbers.decimals(second, 1) for second in (row.view_start_s or 0.0, row.view_end_s))
+        view = f"{start} to {end} s of the recording"
     return lines(
         [
             f"<b>{label(name)}</b>, {label(row.run_id)}",

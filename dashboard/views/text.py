@@ -6,6 +6,7 @@ holds, what leaves this module is safe to put between HTML tags, into an attribu
 
 import codecs
 import html
+import textwrap
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -98,6 +99,12 @@ def shortened(text: str, limit: int = 60) -> str:
 def label(text: object, limit: int = 60) -> str:
     """Foreign text (a name, a window, a token) ready for a figure or a line of HTML."""
     return escape(shortened(visible(str(text), spaces=False), limit))
+
+
+def paragraph(content: str, width: int = 72, limit: int = 360) -> str:
+    """A sentence for hover text, in lines that fit beside the mark that it is about."""
+    shown = shortened(visible(content, spaces=False), limit)
+    return lines(escape(line) for line in textwrap.wrap(shown, width))
 
 
 def style(declarations: Mapping[str, str | None]) -> str:

@@ -239,8 +239,8 @@ def axis(theme: Theme, title: str | None = None, **more: Any) -> dict[str, Any]:
 
 
 def width_axis(theme: Theme, widest: float) -> dict[str, Any]:
-    """An axis of widths K, from 1 to the widest: a tick at each, and none where no width can be."""
-    every = 1 if widest < 40 else None
+    """An axis of widths K, from 1 to the widest: a tick at each or at each second one, none where no width can be."""
+    every = 1 if widest <= 16 else 2 if widest < 40 else None
     return axis(theme, "width K (positions)", range=[0.4, widest + 0.6], dtick=every, showgrid=False)
 
 

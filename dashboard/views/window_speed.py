@@ -92,7 +92,9 @@ def speed_figure(info: SpeedInfo, theme: Theme) -> go.Figure:
     for curve in info.curves:
         n = len(curve.tps)
         at = np.arange(n) if n <= MOST_POINTS else np.unique(np.linspace(0, n - 1, MOST_POINTS).round().astype(int))
+        at = np.concatenate([at[:1], at])  # a curve begins at none of its windows, also one of a single window
         share = curve.share[at]
+        share[0] = 0.0
         named, counted = label(curve.name), numbers.counted(n, "window")
         thick = 2.5 if curve.method == "as2d" else 1.7
         colour = theme.role("reference") if curve.method == "oracle" else theme.method(curve.method)
@@ -110,7 +112,7 @@ def speed_figure(info: SpeedInfo, theme: Theme) -> go.Figure:
                     [
                         f"<b>{named}</b><br>{label(curve.windows[i])}: {numbers.tps(float(curve.tps[i]))}<br>"
                         f"{numbers.share(float(part))} of {counted} no faster"
-                        for i, part in zip(at.tolist(), share.tolist(), strict=True)
+                        for i, part in zip(at.tolist(), curve.share[at].tolist(), strict=True)
                     ]
                 ),
                 hoverinfo="text",

@@ -301,7 +301,8 @@ def test_budgets_for_people_name_the_choice_and_the_label(data_folder, capsys):
     text = capsys.readouterr().out
     assert "[published]" in text
     assert "times are replayed" in text
-    assert "selected drafter with budget" in text
+    assert "fixed choice drafter, b = 7, on 100 development, 100 validation windows" in text
+    assert "selected drafter, cheapest width with b ≤ 7, which has 28.58 tok/s on validation windows" in text
 
 
 def test_budgets_of_a_set_without_windows_to_choose_on_are_compared_and_one_sentence_says_so(

@@ -84,3 +84,14 @@ def test_long_foreign_names_are_cut_and_the_cut_is_marked():
 def test_a_style_cannot_leave_its_attribute():
     markup = text.element("span", "", {"color": '"><script>'})
     assert "<script" not in markup
+
+
+def test_a_long_sentence_in_hover_text_is_broken_into_lines_and_cut_nowhere_before_its_end():
+    said = "what the drafter says off the target's path is drawn <b>, not recorded; " * 4
+    shown = text.paragraph(said)
+    parts = shown.split("<br>")
+    assert 4 <= len(parts) <= 6
+    assert all(len(html.unescape(part)) <= 72 for part in parts)
+    assert html.unescape(" ".join(parts)) == said.strip()
+    assert "&lt;b&gt;" in shown
+    assert text.paragraph("") == ""
