@@ -203,7 +203,7 @@ def cell(workspace: Workspace, notebook: Notebook, item: Cell, number: int, room
         _change(workspace, notebook.id, edit, f"parameter {item.body['name']}")
 
     if editing:
-        ui_notebook_cells.editor(workspace, item, keep)
+        ui_notebook_cells.editor(workspace, item, list(notebook.parameters), keep)
     if item.kind == "parameter":
         ui_notebook_cells.widget(item, set_value)
     elif not (room.is_open(item.id) or editing):

@@ -1,6 +1,6 @@
 """How is a cell edited? Text and queries in a field, figures by their settings, parameters by their widget."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -30,15 +30,19 @@ def name(cell: Cell) -> str:
     return cell.kind.capitalize()
 
 
-def editor(workspace: Workspace, cell: Cell, save: Save) -> None:
-    """The fields of a cell; each change is handed to ``save`` as the cell's whole body."""
+def editor(workspace: Workspace, cell: Cell, parameters: Sequence[str], save: Save) -> None:
+    """The fields of a cell; each change is handed to ``save`` as the cell's whole body.
+
+    Args:
+        parameters: names of the notebook's, any of which a figure's setting can take.
+    """
     match cell.kind:
         case "text":
             _area(cell, "text", TEXT_PX, save)
         case "query":
             _area(cell, "sql", QUERY_PX, save)
         case "figure":
-            _figure(workspace, cell, save)
+            _figure(workspace, cell, parameters, save)
         case _:
             _parameter(cell, save)
 
@@ -74,7 +78,7 @@ def _area(cell: Cell, field: str, height: int, save: Save) -> None:
     )  # fmt: skip
 
 
-def _figure(workspace: Workspace, cell: Cell, save: Save) -> None:
+def _figure(workspace: Workspace, cell: Cell, parameters: Sequence[str], save: Save) -> None:
     given: Mapping[str, Any] = cell.body.get("settings", {})
     key, view = _seeded(cell, "view", cell.body["view"])
     names = list(VIEWS) if view in VIEWS else [view, *VIEWS]
@@ -93,10 +97,17 @@ def _figure(workspace: Workspace, cell: Cell, save: Save) -> None:
         return
     for number, (setting, about) in enumerate(VIEWS[view].settings.items(), 1):
         with columns[number % 3]:
-            _setting(workspace, cell, setting, about, lambda changed: save({"view": view, "settings": changed}))
+            known = _known(workspace, about, parameters)
+            _setting(cell, setting, about, known, lambda changed: save({"view": view, "settings": changed}))
 
 
-def _setting(workspace: Workspace, cell: Cell, setting: str, about: Setting, save: Save) -> None:
+def _known(workspace: Workspace, about: Setting, parameters: Sequence[str]) -> list[str] | None:
+    """What can be chosen for a setting, parameters of the notebook included; ``None``: anything can be typed."""
+    names = {"profile": profile_ids, "corpus": list_corpora}.get(about.kind)
+    return None if names is None else [*names(workspace.folders), *(f"{{{name}}}" for name in parameters)]
+
+
+def _setting(cell: Cell, setting: str, about: Setting, known: list[str] | None, save: Save) -> None:
     given = dict(cell.body.get("settings", {}))
     value = given.get(setting, "")
     shown = " ".join(value) if isinstance(value, list) else str(value)
@@ -107,10 +118,9 @@ def _setting(workspace: Workspace, cell: Cell, setting: str, about: Setting, sav
         rest = {other: kept for other, kept in given.items() if other != setting}
         save({**rest, setting: typed} if typed else rest)
 
-    known = {"profile": profile_ids, "corpus": list_corpora}.get(about.kind)
     label = f"{setting} (needed)" if about.required else setting
     if known is not None:
-        options = list(dict.fromkeys([shown, "", *known(workspace.folders)]))
+        options = list(dict.fromkeys([shown, "", *known]))
         st.selectbox(label, options, key=key, on_change=changed, help=about.help)
     else:
         st.text_input(label, key=key, on_change=changed, help=f"{about.help}. {{name}} takes a parameter's value.")

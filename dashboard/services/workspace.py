@@ -15,6 +15,7 @@ from dashboard.services.phone_watch import IDENTITIES, PhoneWatch
 from dashboard.services.phones import greet
 from dashboard.services.set_ups import SetUps
 from dashboard.services.settings import Settings, read_settings
+from dashboard.views.run_labels import ended
 from datastore.errors import StoreError
 from datastore.files import translated_os
 from datastore.ingest import ingest_run
@@ -167,7 +168,7 @@ class Workspace:
                     path.unlink()
                 if result.run_id not in awaited:  # of those, the sentence about their job says more
                     notices.append(
-                        f"Run {result.run_id} was left behind by a program that ended; it is {result.status}."
+                        f"Run {result.run_id} was left behind by a program that ended: {ended(result.status)}."
                     )
         return notices
 

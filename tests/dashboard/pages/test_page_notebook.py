@@ -170,6 +170,17 @@ def test_a_figure_s_settings_are_fields(workspace, keep, kept, open_page):
     assert notebooks.open_notebook(workspace.store, "n").cells[0].body["settings"] == {"run": "a-run"}
 
 
+def test_a_parameter_can_be_chosen_where_a_profile_can(workspace, kept, open_page):
+    cell = figure_cell("profile savings", profile="k70")
+    kept(parameter_cell("device", "choice", "mi14", "", ["mi14", "k70"]), cell)
+    app = open_page("notebook", notebook="n", edit=cell.id)
+    app.choose("selectbox", "profile (needed)", "{device}")
+    assert notebooks.open_notebook(workspace.store, "n").cells[1].body["settings"] == {"profile": "{device}"}
+    assert "Xiaomi 14" in app.text
+    app.choose("selectbox", "device ($device)".replace("$", "\\$").replace("(", "\\(").replace(")", "\\)"), "k70")
+    assert "Redmi K70 Pro" in app.text
+
+
 def test_a_version_can_be_brought_back(workspace, kept, open_page):
     notebook = kept(text_cell("one"))
     notebooks.save(workspace.store, Notebook("n", "Mine", ()), "emptied")
