@@ -15,7 +15,7 @@ from dashboard.cli_figures import figures
 from dashboard.cli_output import Answer, Progress, command, number
 from dashboard.cli_work import opened, wait
 from dashboard.services.deploying import deployed_form
-from dashboard.services.requests import BACKENDS, CPU, RunForm
+from dashboard.services.requests import BACKENDS, CPU, RunForm, last_seconds
 from dashboard.services.running import start_run
 from dashboard.services.runs import RunRow, get_run
 from dashboard.services.workspace import Workspace
@@ -58,6 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser, *, repeated: bool = True) -> 
     heard.add_argument("--audio", metavar="FILE", type=Path, help="a WAV, FLAC, OGG or MP3 file, here or on the phone")
     parser.add_argument("--start", metavar="S", type=float, default=0.0, help="begin of the view in seconds")
     parser.add_argument("--end", metavar="S", type=float, help="end of the view in seconds")
+    parser.add_argument("--last", metavar="S", type=float, help="hear the last so many seconds instead")
     parser.add_argument("--method", default="as2d", help=f"{', '.join(METHODS)} (default: as2d)")
     parser.add_argument("--budget", metavar="B", type=int, help="as2d: candidates in one verification")
     parser.add_argument("--width", metavar="K", type=int, help="sd: width, K - 1 drafted tokens and the root")
@@ -123,6 +124,10 @@ def run_form(workspace: Workspace, options: argparse.Namespace) -> RunForm:
         RequestError, SelectionError, UnknownNameError, ModelError: the deployment cannot be run, or not with these.
     """
     form = _form(options)
+    if options.last is not None:
+        if options.start or options.end is not None:
+            raise RequestError("--last says what is heard; leave --start and --end out.")
+        form = last_seconds(workspace, form, options.last)
     if options.deployment is None:
         return form
     for name in _DEPLOYED:

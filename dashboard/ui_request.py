@@ -8,7 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from as2d_core.audio import MAX_SECONDS
+from as2d_core.audio import MAX_SECONDS, MIN_SECONDS
 from as2d_core.errors import As2dError
 from as2d_core.gates import Gates
 from as2d_core.models.window_index import RecordedWindow
@@ -31,6 +31,7 @@ from device_bridge.local import THIS_COMPUTER
 
 SOURCES = {"bundled": "Bundled", "file": "My files", "microphone": "Microphone"}
 FIRST_WINDOW = "long_00"
+LAST_HELP = "The end of the recording, as for one who listens all the time. 0: all of it, or the part chosen above."
 TOP_PROFILE = "Highest task profile"
 TOP_PROFILE_HELP = "Asks the phone for the cores, and the share of them, that the app in front has."
 GATED = "Rest and checks before"
@@ -66,7 +67,7 @@ def recording(workspace: Workspace, *, whole: bool = False) -> RunForm | None:
         st.segmented_control, "source", "Recording", list(sources), "bundled", format_func=lambda name: sources[name]
     )
     if source == "bundled":
-        return _bundled(workspace)
+        return _bundled(workspace, whole=whole)
     if source == "phone":
         path = ui_state.words("on-phone", "Its path on the phone", placeholder="/sdcard/Recordings/a.wav")
         return RunForm(phone_audio=path) if path else None
@@ -84,7 +85,7 @@ def _on_phone() -> bool:
     return ui_state.get("device") not in ("", THIS_COMPUTER)
 
 
-def _bundled(workspace: Workspace) -> RunForm:
+def _bundled(workspace: Workspace, *, whole: bool) -> RunForm:
     groups: dict[str, list[RecordedWindow]] = defaultdict(list)
     for window in demo_windows():
         groups[window_group(window)].append(window)
@@ -101,9 +102,10 @@ def _bundled(workspace: Workspace) -> RunForm:
         st.selectbox, "window", "Window", ids, ids[0], format_func=lambda name: window_label(windows[name])
     )
     window = windows[chosen]
-    ui_audio.player(workspace, window.path, "recording")
+    start = 0.0 if whole else _last(window.duration_s) or 0.0
+    ui_audio.player(workspace, window.path, "recording", (start, None))
     ui.sentence(f"{'Said' if window.task == 'transcribe' else 'Expected'}: {window.reference}")
-    return RunForm(window_id=chosen)
+    return RunForm(window_id=chosen, view_start_s=start)
 
 
 def _take(workspace: Workspace, given: object, name: str) -> None:
@@ -145,12 +147,24 @@ def _move(at_s: float, duration_s: float) -> None:
 
 
 def _view(duration_s: float) -> tuple[float, float | None]:
-    """Which part of a recording that is too long for one request."""
+    """Which part of a recording is heard: its end, or some of one that is too long for one request."""
+    last = _last(duration_s)
+    if last is not None:
+        return last, None
     if duration_s <= MAX_SECONDS:
         return 0.0, None
-    last = duration_s - MAX_SECONDS
-    start = ui_state.number(st.slider, "from", f"Part of {MAX_SECONDS:g} s, from second", 0.0, 0.0, last, step=0.5)
+    most = duration_s - MAX_SECONDS
+    start = ui_state.number(st.slider, "from", f"Part of {MAX_SECONDS:g} s, from second", 0.0, 0.0, most, step=0.5)
     return start, start + MAX_SECONDS
+
+
+def _last(duration_s: float) -> float | None:
+    """Where the last seconds begin that ``more`` asks for; ``None`` when it asks for none."""
+    try:
+        seconds = float(ui_state.get("last"))
+    except ValueError:
+        return None
+    return max(0.0, duration_s - seconds) if MIN_SECONDS <= seconds <= MAX_SECONDS else None
 
 
 def method(form: RunForm) -> RunForm:
@@ -185,6 +199,10 @@ def more(workspace: Workspace, form: RunForm) -> tuple[RunForm, int]:
             )
             window = ui_state.number(st.number_input, "search", "Search window (tokens)", 16, 0, 256)
             cap = ui_state.number(st.number_input, "most", "Output cap (tokens)", 320, 2, 4096)
+            if form.phone_audio is None:
+                ui_state.number(
+                    st.number_input, "last", "Hear only the last (s)", 0.0, 0.0, MAX_SECONDS, step=0.5, help=LAST_HELP
+                )
             repetitions = ui_state.number(st.number_input, "times", "Repetitions", 1, 1, 50)
         with right:
             target = ui_state.number(st.number_input, "tthreads", "Target threads", 1, 1, 64)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from as2d_core.alignment import DEFAULT_SEARCH_WINDOW
-from as2d_core.audio import read_audio
+from as2d_core.audio import MAX_SECONDS, MIN_SECONDS, read_audio
 from as2d_core.engines.padded import WidthPolicy, widest_asked
 from as2d_core.errors import AudioError, RequestError, unknown_name
 from as2d_core.gates import Gates
@@ -174,6 +174,23 @@ def _parameter(form: RunForm, method: str, value: int | None, default: int) -> i
     if form.method != method:
         return None
     return default if value is None else value
+
+
+def last_seconds(workspace: Workspace, form: RunForm, seconds: float) -> RunForm:
+    """The same work on the last ``seconds`` of its recording, or on all of a shorter one.
+
+    Raises:
+        RequestError, AudioError, UnknownNameError: there is no recording, or its length is not known here.
+    """
+    if form.phone_audio is not None:
+        raise RequestError("How long a recording on the phone is, is not known here; say from and to which second.")
+    if not MIN_SECONDS <= seconds <= MAX_SECONDS:
+        raise RequestError(f"The last {seconds:g} s cannot be heard; choose {MIN_SECONDS:g} to {MAX_SECONDS:g}.")
+    if form.window_id is not None:
+        duration_s = demo_window(form.window_id).duration_s
+    else:
+        duration_s = keep_audio(workspace.folders, form.audio or Path()).duration_s
+    return replace(form, view_start_s=max(0.0, duration_s - seconds), view_end_s=None)
 
 
 def heard_audio(workspace: Workspace, form: RunForm) -> tuple[AudioRef, str, str]:

@@ -156,6 +156,7 @@ def test_a_parameter_of_another_method_is_left_out_with_a_word(workspace, as2d):
         (["run", "--window", "clean_00", "--drafter-cores", "4-x"], 1, "write it like 4-7"),
         (["run", "--window", "clean_00", "--target-backend", "opencl"], 1, "choose cpu"),
         (["run", "--window", "clean_00", "--rest", "1000"], 1, "choose 0 to 90"),
+        (["run", "--window", "clean_00", "--last", "2", "--start", "1"], 1, "leave --start and --end out"),
         (["run", "--window", "clean_00", "--ceiling-core", "4"], 1, "--ceiling-mhz"),
         (["run", "--window", "clean_00", "--max-battery", "nan"], 1, "--max-battery"),
         (["run", "--window", "clean_00", "--target", "/nowhere"], 1, "/nowhere"),

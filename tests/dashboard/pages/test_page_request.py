@@ -75,6 +75,13 @@ def test_of_a_long_recording_the_part_that_is_heard_is_framed(workspace, open_pa
     )
 
 
+def test_the_last_seconds_are_framed_and_run(workspace, open_page):
+    app = open_page("request", window="clean_00", method="target-only", last=1)
+    assert "Heard: 2.4 to 3.4 s" in str([text.value for text in app.test.markdown])
+    (run,) = wait(workspace, app.press("Run")).runs
+    assert run.request.audio.view_end_s - run.request.audio.view_start_s == pytest.approx(1.0, abs=0.02)
+
+
 @pytest.mark.parametrize(
     ("method", "label"),
     [("sd", "Width K: the root and K − 1 drafted tokens"), ("specasr", "Most tokens drafted for one verification")],

@@ -13,7 +13,14 @@ from as2d_core.operation_records import SelfTest
 from as2d_core.request import Placement
 from as2d_core.runner.device import cpu_name
 from dashboard.services.models import mnn_version
-from dashboard.services.requests import RunForm, build_request, check_backends, check_widths, reference_form
+from dashboard.services.requests import (
+    RunForm,
+    build_request,
+    check_backends,
+    check_widths,
+    last_seconds,
+    reference_form,
+)
 from dashboard.services.running import start_run
 from datastore.library import put_self_test, self_test_key
 
@@ -49,6 +56,18 @@ def test_the_reference_of_a_run_differs_in_method_only(workspace):
     run, reference = build_request(workspace, form), build_request(workspace, reference_form(form))
     assert (reference.method, reference.plain_step) == ("target-only", False)
     assert (reference.audio, reference.instruction, reference.max_tokens) == (run.audio, "say it.", 77)
+
+
+def test_the_last_seconds_of_a_recording_are_a_view_of_it(workspace):
+    request = build_request(workspace, last_seconds(workspace, FORM, 1.5))
+    assert request.audio.view_end_s - request.audio.view_start_s == pytest.approx(1.5, abs=0.02)
+    assert request.audio.view_end_s == pytest.approx(3.352, abs=0.01)
+    assert last_seconds(workspace, FORM, 30.0).view_start_s == 0.0
+    for seconds in (0.0, 31.0, float("nan")):
+        with pytest.raises(RequestError, match=r"choose 0\.1 to 30"):
+            last_seconds(workspace, FORM, seconds)
+    with pytest.raises(RequestError, match="on the phone"):
+        last_seconds(workspace, RunForm(phone_audio="/sdcard/a.wav"), 2.0)
 
 
 def test_placement_and_conditions_are_those_of_the_form(workspace):
