@@ -1,6 +1,6 @@
 """Which part of the paper does the Published page show beside our figures?"""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -117,7 +117,7 @@ def ledger(workspace: Workspace) -> None:
     if rows.empty:
         ui.box("empty", "Every figure comes out as printed.")
     else:
-        _frame(rows, LEDGER_FORMATS, LEDGER_HELP)
+        _frame(rows, LEDGER_FORMATS, LEDGER_HELP, tuple(LEDGER_FORMATS))
     _hand_out(workspace, rows, "published-ledger", {"only_inexact": only}, "ledger")
 
 
@@ -156,8 +156,14 @@ def _figure(figure: go.Figure, key: str, said: str, on_click: object = None) -> 
     ui.chart(figure, key, said=said, config=PICTURE_CONFIG, on_click=on_click)
 
 
-def _frame(rows: pd.DataFrame, formats: Mapping[str, Callable[[Any], str]], helps: Mapping[str, str]) -> None:
-    widths = {name: column_width([name, *map(write, rows[name])]) for name, write in formats.items()}
+def _frame(
+    rows: pd.DataFrame,
+    formats: Mapping[str, Callable[[Any], str]],
+    helps: Mapping[str, str],
+    uneven: Sequence[str] = (),
+) -> None:
+    """A table with numbers; columns of ``uneven`` texts are as wide as the longest, unlike by themselves."""
+    widths = {name: column_width([name, *map(formats[name], rows[name])]) for name in uneven}
     st.dataframe(
         rows.style.format(dict(formats)),
         hide_index=True,

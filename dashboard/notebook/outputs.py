@@ -76,9 +76,11 @@ def failure(error: Exception) -> tuple[Block, ...]:
 
 
 def grid_html(grid: Grid) -> str:
-    """A table as HTML; every cell is escaped, numbers are set to the right."""
-    head = "".join(element("th", _text(name)) for name in grid.columns)
-    body = "".join(element("tr", "".join(_cell(value) for value in row)) for row in grid.rows)
+    """A table as HTML; every cell is escaped, columns of numbers are set to the right."""
+    right = [_of_numbers([row[i] for row in grid.rows]) for i in range(len(grid.columns))]
+    head = "".join(_cell("th", name, number) for name, number in zip(grid.columns, right, strict=True))
+    rows = ("".join(_cell("td", value, number) for value, number in zip(row, right, strict=True)) for row in grid.rows)
+    body = "".join(element("tr", row) for row in rows)
     table = element("table", element("thead", element("tr", head)) + element("tbody", body), class_="grid")
     return element("div", table, class_="wide")
 
@@ -98,12 +100,20 @@ def written(value: Any) -> str:
     return str(value)
 
 
-def _cell(value: Any) -> str:
-    shown = written(value)
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if number or shown == numbers.NA or _QUANTITY.fullmatch(shown):
-        return element("td", _text(shown), class_="number")
-    return element("td", _text(written(value)))
+def _of_numbers(values: Sequence[Any]) -> bool:
+    """Whether most of what stands in a column is a number; what is missing decides nothing."""
+    known = [value for value in values if written(value) != numbers.NA]
+    return 2 * sum(map(_is_number, known)) > len(known)
+
+
+def _is_number(value: Any) -> bool:
+    number = isinstance(value, int | float | np.integer) and not isinstance(value, bool)
+    return number or _QUANTITY.fullmatch(written(value)) is not None
+
+
+def _cell(tag: str, value: Any, number: bool) -> str:
+    kind = {"class_": "number"} if number else {}
+    return element(tag, _text(written(value)), **kind)
 
 
 def _text(value: str) -> str:

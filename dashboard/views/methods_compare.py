@@ -11,7 +11,7 @@ from as2d_core.accounting import summarise
 from as2d_core.records import RunRecord
 from as2d_core.request import METHODS
 from dashboard.views import numbers
-from dashboard.views.run_labels import ended, same_output
+from dashboard.views.run_labels import ended, ended_short, same_output
 from dashboard.views.text import label
 from dashboard.views.theme import FONT_PX, SMALL_PX, Theme, axis, base_layout, caption, empty_layout
 from dashboard.views.timeline import Lane, bar_trace
@@ -67,7 +67,7 @@ class MethodsInfo:
                     numbers.part(row.accepted, row.proposed) if row.proposed else numbers.NA for row in self.rows
                 ],
                 "Output": [row.output for row in self.rows],
-                "Status": [ended(row.timeline.status) for row in self.rows],
+                "Status": [ended_short(row.timeline.status) for row in self.rows],
             }
         )
 
@@ -172,7 +172,7 @@ def methods_figure(info: MethodsInfo, theme: Theme) -> go.Figure:
     figure.layout = {
         **base_layout(theme),
         "height": BLOCK_PX * len(info.rows) + 60,
-        "margin": {"l": 120, "r": 150, "t": 8, "b": 50},
+        "margin": {"l": 120, "r": 166, "t": 8, "b": 50},
         "xaxis": axis(theme, "time from decode start (ms)", range=[0, end * 1.002], tickformat=",~f"),
         "yaxis": {"visible": False, "range": [-4, BLOCK_PX * len(info.rows) - 8], "fixedrange": True},
         "annotations": notes,

@@ -1,7 +1,10 @@
 """Tables are as high as their rows and as wide as their longest text; filters and groups are read, not ids."""
 
+import re
+
 import pytest
 
+from dashboard.notebook.outputs import Grid, grid_html
 from dashboard.views.grids import FRAME_PX, ROW_PX, column_width, column_widths, fitting, grid_height
 from dashboard.views.run_filters import MOST_NAMED, filters_in_words, group_label, group_labels
 
@@ -74,3 +77,18 @@ def test_filters_are_read_as_words_and_without_the_names_of_runs():
         "started together: sweep of 2026-11-30 11:36:05",
         "since 2026-11-29 11:00:00 UTC",
     ]
+
+
+def test_a_column_of_numbers_is_set_to_the_right_as_a_whole_and_one_of_words_to_the_left():
+    grid = Grid(
+        ("Method", "TPS", "Against", "Accepted", "Nothing"),
+        (
+            ("A", 1.5, "reference", "n/a", None),
+            ("B", "2.00 tok/s", "−3.0 %", "4 of 5", None),
+            ("C", 3, "+1 %", "n/a", None),
+        ),
+    )
+    html = grid_html(grid)
+    for column, number in enumerate((False, True, True, False, False)):
+        cells = [re.findall(r"<t[hd]([^>]*)>", row)[column] for row in re.findall(r"<tr>(.*?)</tr>", html)]
+        assert {"number" in cell for cell in cells} == {number}
