@@ -40,6 +40,8 @@ class KnownPhone:
     """The best one first: one that is ready before others, a cable before the air."""
     sold_as: str = ""
     """The name it is sold under, where it tells one."""
+    told: bool = True
+    """Whether it said who it is; one that is frozen does not."""
 
     @property
     def entry(self) -> PhoneEntry:
@@ -63,7 +65,9 @@ class KnownPhone:
     @property
     def shown(self) -> str:
         """Its id, with the name that a person knows it by, or why it tells none."""
-        return f"{self.id} ({(self.sold_as or self.name) if self.ready else self.entry.state})"
+        if not self.ready:
+            return f"{self.id} ({self.entry.state})"
+        return f"{self.id} ({self.sold_as or self.name}{'' if self.told else ', which did not say who it is'})"
 
     @property
     def ready(self) -> bool:
@@ -187,7 +191,8 @@ def _grouped(found: Sequence[tuple[PhoneEntry, Hardware | None]]) -> tuple[Known
         best = sorted(entries, key=_rank)
         # A number that several phones claim names none of them.
         own = key[0] if isinstance(key, tuple) and serials.count(key[0]) == 1 else best[0].id
-        phones.append(KnownPhone(own, tuple(best), key[3] if isinstance(key, tuple) else ""))
+        sold_as = key[3] if isinstance(key, tuple) else ""
+        phones.append(KnownPhone(own, tuple(best), sold_as, told=isinstance(key, tuple)))
     return tuple(phones)
 
 

@@ -31,7 +31,9 @@ def test_two_phones_with_the_serial_number_of_their_maker_stay_two(other):
 
 
 def test_a_phone_that_tells_nothing_goes_by_its_connection():
-    assert [phone.id for phone in _grouped([(CABLE, None), (AIR, None)])] == ["8f3a12", "10.0.0.7:5555"]
+    phones = _grouped([(CABLE, None), (AIR, None)])
+    assert [phone.id for phone in phones] == ["8f3a12", "10.0.0.7:5555"]
+    assert phones[0].shown == "8f3a12 (M, which did not say who it is)"
 
 
 def test_a_phone_is_followed_to_another_connection_but_never_to_another_phone():
