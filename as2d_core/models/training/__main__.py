@@ -18,6 +18,7 @@ def main(arguments: list[str]) -> int:
     """Run one step; 0 = done, 1 = an error said in one sentence, 3 = stopped before the end, to be continued."""
     options = _parser().parse_args(arguments)
     try:
+        _check_options(options)
         _check_installed()
         from as2d_core.models.training import steps
 
@@ -51,6 +52,20 @@ def _parser() -> argparse.ArgumentParser:
         "--trajectories", metavar="ID=FILE", nargs="+", default=[], help="ship these collected sets (ship)"
     )
     return parser
+
+
+def _check_options(options: argparse.Namespace) -> None:
+    """Refuse at once what a step would stumble over after minutes, or take for its default."""
+    for name in ("steps", "threads", "windows"):
+        value = getattr(options, name)
+        if value is not None and value < 1:
+            raise TrainingError(f"--{name} is {value}; give a whole number of at least 1.")
+    for item in options.trajectories:
+        name, _, file = item.partition("=")
+        if not (name and file):
+            raise TrainingError(f"--trajectories has {item!r}; give ID=FILE, such as demo=collected.parquet.")
+    if options.start is not None and not options.start.is_file():
+        raise TrainingError(f"There are no first weights at {options.start}; give a safetensors file.")
 
 
 def _check_installed() -> None:

@@ -44,11 +44,16 @@ def start_from(model: SpeechModel, file: Path) -> list[str]:
     """Take over weights from a safetensors file; returns the names that it lacks and that keep their first values.
 
     Raises:
-        TrainingError: the file is for another shape.
+        TrainingError: the file is no safetensors file, or for another shape.
     """
+    from safetensors import SafetensorError
     from safetensors.torch import load_file
 
-    found = {name.removeprefix(PUBLISHED_PREFIX): weights.float() for name, weights in load_file(str(file)).items()}
+    try:
+        stored = load_file(str(file))
+    except (OSError, SafetensorError) as error:
+        raise TrainingError(f"{file} is no safetensors file ({error}); copy it again, or name another.") from error
+    found = {name.removeprefix(PUBLISHED_PREFIX): weights.float() for name, weights in stored.items()}
     try:
         missing, unknown = model.load_state_dict(found, strict=False)
     except RuntimeError as error:

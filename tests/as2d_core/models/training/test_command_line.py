@@ -18,6 +18,23 @@ def test_without_the_extra_it_says_how_to_install_it(monkeypatch, capsys):
     assert "pip install '.[training]'" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["train", "target", "--steps", "0"], "--steps is 0; give a whole number of at least 1."),
+        (["recordings", "--windows", "-1"], "--windows is -1"),
+        (["banks", "--threads", "0"], "--threads is 0"),
+        (["ship", "--trajectories", "demo"], "--trajectories has 'demo'; give ID=FILE"),
+        (["ship", "--trajectories", "=x.parquet"], "give ID=FILE"),
+        (["train", "target", "--start", "nowhere.safetensors"], "There are no first weights at nowhere.safetensors"),
+    ],
+)
+def test_what_no_step_can_do_is_refused_before_any_work(tmp_path, capsys, arguments, sentence):
+    assert command_line.main([*arguments, "--work", str(tmp_path)]) == 1
+    assert sentence in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.skipif(not HAS_TRAINING, reason="the training extra (torch) is not installed")
 @pytest.mark.parametrize(
     ("arguments", "sentence"),

@@ -276,6 +276,13 @@ def test_weights_of_another_shape_are_refused(tmp_path, shape):
         start_from(SpeechModel(replace(shape, hidden=64)), tmp_path / "model.safetensors")
 
 
+@pytest.mark.parametrize("content", [b"", b"junk\n", bytes(100)])
+def test_first_weights_that_are_no_safetensors_file_are_refused(content, tmp_path, shape):
+    (tmp_path / "model.safetensors").write_bytes(content)
+    with pytest.raises(TrainingError, match="is no safetensors file"):
+        start_from(SpeechModel(shape), tmp_path / "model.safetensors")
+
+
 def test_a_damaged_state_says_what_to_do(place, plan):
     (place / "target").mkdir()
     (place / "target" / "state.pt").write_bytes(b"not a state")
