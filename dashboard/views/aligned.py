@@ -175,17 +175,17 @@ def _sentence(stretches: tuple[Stretch, ...]) -> str:
     if not stretches or abs(total) < 1e-6:
         return "Both runs took the same time for the tokens that both have."
     sign = 1 if total > 0 else -1
-    best = max(stretches, key=lambda s: sign * s.won_ms)
+    won = [s for s in stretches if sign * s.won_ms > 0]
     lost = [s for s in stretches if sign * s.won_ms < 0]
+    best = max(won, key=lambda s: sign * s.won_ms)
     who = "The first run" if sign > 0 else "The second run"
-    said = (
-        f"{who} was faster by {numbers.duration(abs(total))} on the tokens that both have; "
-        f"{numbers.duration(sign * best.won_ms)} of it between tokens {best.first_token:,} and {best.last_token:,}"
-    )
-    if lost:
-        loss = numbers.duration(-sign * sum(s.won_ms for s in lost))
-        said += f"; it lost {loss} on {numbers.counted(len(lost), 'other part')}"
-    return said + "."
+    said = f"{who} was faster by {numbers.duration(abs(total))} on the tokens that both have"
+    most = f"{numbers.duration(sign * best.won_ms)} of it between tokens {best.first_token:,} and {best.last_token:,}"
+    if not lost:
+        return f"{said}; {most}."
+    gained, given = (numbers.duration(abs(sum(s.won_ms for s in part))) for part in (won, lost))
+    parts, others = numbers.counted(len(won), "part"), numbers.counted(len(lost), "part")
+    return f"{said}: it won {gained} on {parts}, {most}, and lost {given} on {others}."
 
 
 def _notes(first: TimelineInfo, second: TimelineInfo, clocks: tuple[Clock, Clock]) -> tuple[str, ...]:

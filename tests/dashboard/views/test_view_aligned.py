@@ -1,9 +1,12 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from view_checks import check_figure
 from view_samples import decode
 
 from as2d_core.records import RunRecord
+from dashboard.views import numbers
 from dashboard.views.aligned import BY, aligned_figure, aligned_info
 from dashboard.views.theme import DARK, LIGHT
 from dashboard.views.timeline_info import timeline_info
@@ -46,6 +49,18 @@ def test_who_won_and_where_is_a_sentence():
     faster, slower = sorted((OURS, ALONE), key=lambda run: run.rounds.end_ms[-1])
     assert aligned_info(faster, slower).sentence.startswith("The first run was faster by")
     assert aligned_info(slower, faster).sentence.startswith("The second run was faster by")
+
+
+def test_what_was_won_and_what_was_lost_are_told_apart():
+    late = replace(OURS, rounds=replace(OURS.rounds, end_ms=OURS.rounds.end_ms + 150.0))
+    info = aligned_info(late, ALONE)
+    won, lost = ([s.won_ms for s in info.stretches if (s.won_ms > 0) is good] for good in (True, False))
+    assert won
+    assert lost
+    assert f": it won {numbers.duration(sum(won))} on {len(won)} parts, {numbers.duration(max(won))} of it" in (
+        info.sentence
+    )
+    assert f"and lost {numbers.duration(-sum(lost))} on {numbers.counted(len(lost), 'part')}." in info.sentence
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
