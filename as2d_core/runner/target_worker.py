@@ -21,6 +21,7 @@ from as2d_core.request import METHODS, Request
 from as2d_core.runner.device import cpu_name
 from as2d_core.runner.gatekeeper import Gatekeeper
 from as2d_core.runner.job import TESTED, TESTING, Job
+from as2d_core.runner.kept_widths import SelfTestSetting, keep_widths, kept_widths, self_tests_folder
 from as2d_core.runner.lifeline import hold_on
 from as2d_core.runner.pipe_recorder import CancelledError, PipeRecorder
 from as2d_core.runner.placement import allowed_cores, pin, step_forward
@@ -60,6 +61,7 @@ class Session:
         self._asked_cores: tuple[int, ...] = ()
         self._cores: tuple[int, ...] | None = None
         self._exact: dict[str, tuple[int, ...]] = {}
+        """Widths that were given, or found in this process."""
         self._sensors = Sensors()
         self._target_heard: str | None = None
         self._drafter_heard: str | None = None
@@ -220,24 +222,37 @@ class Session:
         key = f"{model.info.sha256} {model.settings}"
         if given:
             self._exact[key] = tuple(sorted(given))
-        if key not in self._exact:
-            self._target_heard = None
-
-            def trying(width: int) -> None:
-                recorder.add(Mark(f"{TESTING}{width}" if width else TESTED, now_ns()))
-                recorder.flush()
-
-            widest = min(MAX_WIDTH, job.widest or MAX_WIDTH)
-            report = find_exact_widths(model, widest, lambda _: recorder.still_works(), trying)
-            event: SelfTest = as_event(report, model, cpu_name())
-            recorder.add(event)
-            self._exact[key] = event.exact_widths
-        widths = self._exact[key]
+        widths = self._exact.get(key) or self._kept_widths(job, model)
+        if widths is None:
+            widths = self._exact[key] = self._test_widths(job, model, recorder)
         warm = [1, *widths] if job.request.plain_step else list(widths)
         if not set(warm) <= model.warm:
             model.warm_up(warm)
             self._target_heard = None
         return widths
+
+    def _kept_widths(self, job: Job, model: MnnModel) -> tuple[int, ...] | None:
+        folder = self_tests_folder()
+        # What a calibration says about widths it has seen itself.
+        if folder is None or job.request.method == "calibrate":
+            return None
+        return kept_widths(folder, _tested_setting(model), MAX_WIDTH)
+
+    def _test_widths(self, job: Job, model: MnnModel, recorder: PipeRecorder) -> tuple[int, ...]:
+        self._target_heard = None
+
+        def trying(width: int) -> None:
+            recorder.add(Mark(f"{TESTING}{width}" if width else TESTED, now_ns()))
+            recorder.flush()
+
+        widest = min(MAX_WIDTH, job.widest or MAX_WIDTH)
+        report = find_exact_widths(model, widest, lambda _: recorder.still_works(), trying)
+        event: SelfTest = as_event(report, model, cpu_name())
+        recorder.add(event)
+        folder = self_tests_folder()
+        if folder is not None:
+            keep_widths(folder, _tested_setting(model), event.exact_widths)
+        return event.exact_widths
 
     def _check_widths(self, request: Request, policy: WidthPolicy) -> None:
         """Refuse a request whose widest verification would not be exact here."""
@@ -291,6 +306,19 @@ class Session:
 
 def _settings(job: Job, threads: int, backend: str) -> Settings:
     return Settings(threads, job.request.precision, job.request.memory, backend)
+
+
+def _tested_setting(model: MnnModel) -> SelfTestSetting:
+    settings = model.settings
+    return SelfTestSetting(
+        model_sha256=model.info.sha256,
+        cpu=cpu_name(),
+        threads=settings.threads,
+        precision=settings.precision,
+        memory=settings.memory,
+        backend=settings.backend,
+        mnn_version=model.mnn_version,
+    )
 
 
 def _drafter_backend(job: Job) -> str:

@@ -62,7 +62,8 @@ def progress_info(job: Job) -> ProgressInfo:
         clause = "loading the models and testing which widths are exact on this processor"
         detail = "The test takes 5 to 10 s, once for a model on a processor."
         if job.device_id != THIS_COMPUTER:
-            detail = "A phone tests them whenever its runner is started."
+            clause = "loading the models, and at their first use testing which widths are exact"
+            detail = "A phone keeps what the test finds, for each model and runner."
     turn = f"Run {done + 1} of {total}, " if total > 1 else ""
     warm_up = " (warm-up)" if run.request.warm_up else ""
     return ProgressInfo(f"{turn}{_name(run.request)}{warm_up}: {clause}.", detail, _share(job, run))

@@ -5,7 +5,17 @@ from dataclasses import dataclass
 
 from device_bridge.adb.phone import AdbPhone
 from device_bridge.errors import DeviceError
-from device_bridge.setup.layout import AUDIO, CORES, INBOX, MODELS, PHONE_ROOT, RUNNERS, RUNTIMES
+from device_bridge.setup.layout import (
+    AUDIO,
+    CORES,
+    INBOX,
+    MODELS,
+    PHONE_ROOT,
+    RUNNERS,
+    RUNTIMES,
+    SELF_TESTS,
+    self_tests_folder,
+)
 
 CLEAN_S = 120.0
 _LIST = r"""
@@ -43,7 +53,8 @@ def clean(phone: AdbPhone, keep: Collection[str] = (), *, everything: bool = Fal
     """Remove what earlier versions have left, or everything of ours.
 
     Args:
-        keep: folders of runtimes, cores, models and native runners that stay.
+        keep: folders of runtimes, cores, models and native runners that stay, with the widths that these have found
+            exact.
         everything: all of ours, runs and their streams included; nothing is kept.
 
     Raises:
@@ -56,7 +67,7 @@ def clean(phone: AdbPhone, keep: Collection[str] = (), *, everything: bool = Fal
             f"Something of ours runs on the phone (process {users[0].partition(' ')[0]}), so nothing was removed.",
             "Wait for it, or end it with: as2d phone cancel",
         )
-    places = [RUNTIMES, CORES, MODELS, RUNNERS, INBOX, AUDIO]
+    places = [RUNTIMES, CORES, MODELS, RUNNERS, SELF_TESTS, INBOX, AUDIO]
     sizes = phone.script(_SIZE, PHONE_ROOT, timeout_s=CLEAN_S) if everything else phone.script(
         _LIST, *places, timeout_s=CLEAN_S, what="listing"
     )  # fmt: skip
@@ -65,7 +76,8 @@ def clean(phone: AdbPhone, keep: Collection[str] = (), *, everything: bool = Fal
         kilobytes, _, path = line.partition("\t")
         if kilobytes.isdigit():
             found[path] = int(kilobytes) * 1024
-    gone = [path for path in found if everything or path not in set(keep)]
+    stays = {*keep, *map(self_tests_folder, keep)}
+    gone = [path for path in found if everything or path not in stays]
     if gone:
         phone.run(["rm", "-rf", *gone], timeout_s=CLEAN_S)
     return Removed(tuple(gone), sum(found[path] for path in gone))

@@ -14,6 +14,8 @@ RUNNERS = f"{PHONE_ROOT}/runners"
 """Native runner programs, by hash."""
 AUDIO = f"{PHONE_ROOT}/audio"
 """Audio files, by the hash of their content."""
+SELF_TESTS = f"{PHONE_ROOT}/self-tests"
+"""Which widths runners have found exact, a folder for each runtime and native runner."""
 INBOX = f"{PHONE_ROOT}/inbox"
 """Archives on their way."""
 HASH_DIGITS = 16
@@ -32,6 +34,11 @@ def core_folder(core_id: str) -> str:
 def model_folder(sha256: str) -> str:
     """Folder of one model on the phone."""
     return f"{MODELS}/{sha256[:HASH_DIGITS]}"
+
+
+def self_tests_folder(home: str) -> str:
+    """Where the runner in a runtime's folder, or in a native runner's, keeps which widths are exact."""
+    return f"{SELF_TESTS}/{home.rpartition('/')[2]}"
 
 
 def runner_program(sha256: str) -> str:

@@ -10,12 +10,13 @@ from typing import Any
 from as2d_core.models.probe import ROWS, Probe
 from as2d_core.protocol import request_to_json
 from as2d_core.request import AudioRef, ModelRef, Request
+from as2d_core.runner.kept_widths import SELF_TESTS_VARIABLE
 from device_bridge.adb.commands import command
 from device_bridge.adb.phone import CANCEL_S, AdbPhone, Output
 from device_bridge.adb.wire import Deadline
 from device_bridge.errors import DeviceError, TransferStoppedError, exit_hint, explain_exit
 from device_bridge.sessions import RunnerCommand
-from device_bridge.setup.layout import PHONE_ROOT
+from device_bridge.setup.layout import PHONE_ROOT, self_tests_folder
 
 START_S, PROBE_S = 120.0, 300.0
 
@@ -43,12 +44,14 @@ class RunnerDescription:
 
 def python_runner(runtime: str, core: str) -> RunnerCommand:
     """The runner that is as2d_core itself, in a runtime; both are folders on the phone."""
-    return RunnerCommand((f"{runtime}/bin/python", "-m", "as2d_core.runner"), runner_environment(core))
+    environment = {**runner_environment(core), SELF_TESTS_VARIABLE: self_tests_folder(runtime)}
+    return RunnerCommand((f"{runtime}/bin/python", "-m", "as2d_core.runner"), environment)
 
 
 def native_runner(program: str) -> RunnerCommand:
     """A native program."""
-    return RunnerCommand((program,), {"TMPDIR": PHONE_ROOT, "HOME": PHONE_ROOT})
+    kept = self_tests_folder(program.rpartition("/")[0])
+    return RunnerCommand((program,), {"TMPDIR": PHONE_ROOT, "HOME": PHONE_ROOT, SELF_TESTS_VARIABLE: kept})
 
 
 def runner_environment(core: str) -> dict[str, str]:

@@ -10,6 +10,7 @@ from patience import wait_for
 from as2d_core.errors import ModelError
 from as2d_core.models.demo_catalog import DRAFTER, TARGET
 from as2d_core.models.folder import describe_model
+from as2d_core.runner.kept_widths import SELF_TESTS_VARIABLE
 from device_bridge.adb import AdbPhone, AdbServer
 from device_bridge.bundle.build import pack_core
 from device_bridge.errors import NoSpaceError
@@ -18,7 +19,7 @@ from device_bridge.setup.checks import Remedy, State
 from device_bridge.setup.cleaning import InUseError, clean
 from device_bridge.setup.deploy import place_core, place_model
 from device_bridge.setup.doctor import doctor
-from device_bridge.setup.layout import CORES, PHONE_ROOT, RUNTIMES
+from device_bridge.setup.layout import CORES, PHONE_ROOT, RUNNERS, RUNTIMES, SELF_TESTS, self_tests_folder
 from device_bridge.setup.memory import memory_need, weight_bits
 from device_bridge.setup.native import set_up_native
 from device_bridge.setup.readiness import check_readiness
@@ -27,7 +28,9 @@ from device_bridge.setup.trial import (
     ModelTrialError,
     RunnerTrialError,
     describe_runner,
+    native_runner,
     probe_on_phone,
+    python_runner,
 )
 from device_bridge.setup.wanted import check_fits, wanted_now
 
@@ -219,6 +222,12 @@ def test_a_runner_that_gives_no_description_is_a_sentence(ready, text, sentence)
         describe(ready[0], text)
 
 
+def test_every_runner_keeps_what_it_found_about_widths_in_a_folder_of_its_own():
+    runners = [python_runner(f"{RUNTIMES}/0123", f"{CORES}/4567"), native_runner(f"{RUNNERS}/89ab/runner")]
+    folders = [runner.env[SELF_TESTS_VARIABLE] for runner in runners]
+    assert folders == [f"{PHONE_ROOT}/self-tests/0123", f"{PHONE_ROOT}/self-tests/89ab"]
+
+
 def test_a_native_runner_shakes_hands_by_the_same_words(ready):
     said = describe(
         ready[0],
@@ -304,8 +313,10 @@ def test_cleaning_removes_what_is_not_wanted_and_nothing_else(ready, cache):
     wanted = wanted_now(cache, MODELS)
     keep = [wanted.runtime_folder, wanted.core_folder, *wanted.model_folders]
     clean(phone, keep)
-    phone.script('mkdir -p "$1/old" "$1/a b" && echo x > "$1/old/file"', RUNTIMES)
-    assert set(clean(phone, keep).folders) == {f"{RUNTIMES}/old", f"{RUNTIMES}/a b"}
+    found = self_tests_folder(wanted.runtime_folder)
+    phone.script('mkdir -p "$1/old" "$1/a b" "$2" "$3/old" && echo x > "$1/old/file"', RUNTIMES, found, SELF_TESTS)
+    assert set(clean(phone, keep).folders) == {f"{RUNTIMES}/old", f"{RUNTIMES}/a b", f"{SELF_TESTS}/old"}
+    assert phone.run(["ls", SELF_TESTS]).text.split() == [found.rpartition("/")[2]]
     assert check_readiness(phone, wanted).ready
 
 

@@ -108,12 +108,16 @@ void MnnSession::prepare(const Request& request, StreamRecorder& recorder) {
     const Loaded target = target_of(request);
     make_room(request, target);
     take_given_widths(request, target);
-    // Before the target is loaded here: two of it at once may be more than a phone's memory holds.
+    std::optional<std::vector<Count>> widths = known_widths(request, target);
     std::optional<Count> widest;
-    if (exact_widths_.count(widths_key(target)) == 0) widest = widest_elsewhere(request, recorder);
+    if (!widths) {
+        drop_target();  // two of it at once may be more than a phone's memory holds
+        widest = widest_elsewhere(request, recorder);
+    }
     if (model_ == nullptr) load_target(target, recorder);
     recorder.set_piece([this](Token token) { return model_->piece(token); });
-    find_widths(request, widest, recorder);
+    if (!widths) widths = test_widths(widest, recorder);
+    use_widths(*widths, request);
     stop_if_cancelled();
     if (drafter_folder_) load_drafter(request, recorder);
     policy_->pad(widest_of(request));  // refuses a request whose widest verification would not be exact here
@@ -207,11 +211,27 @@ std::string MnnSession::widths_key(const Loaded& target) {
            target.settings.memory + target.settings.backend;
 }
 
+SelfTestSetting MnnSession::setting_of(const Loaded& target) {
+    return {target.sha256,           cpu_name(),
+            target.settings.threads, target.settings.precision,
+            target.settings.memory,  target.settings.backend,
+            MNN::getVersion()};
+}
+
 void MnnSession::take_given_widths(const Request& request, const Loaded& target) {
     if (request.target.exact_widths.empty()) return;
     std::vector<Count> given = request.target.exact_widths;
     std::sort(given.begin(), given.end());
     exact_widths_[widths_key(target)] = given;
+}
+
+std::optional<std::vector<Count>> MnnSession::known_widths(const Request& request, const Loaded& target) const {
+    const auto found = exact_widths_.find(widths_key(target));
+    if (found != exact_widths_.end()) return found->second;
+    const auto folder = self_tests_folder();
+    // What a calibration says about widths it has seen itself.
+    if (!folder || request.method == "calibrate") return std::nullopt;
+    return kept_widths(*folder, setting_of(target), widest_tested);
 }
 
 std::optional<Count> MnnSession::widest_elsewhere(const Request& request, StreamRecorder& recorder) {
@@ -222,24 +242,26 @@ std::optional<Count> MnnSession::widest_elsewhere(const Request& request, Stream
     return trials_.widest(request, target_folder_->sha256, patience, marks_of(recorder), go_on);
 }
 
-void MnnSession::find_widths(const Request& request, std::optional<Count> widest, StreamRecorder& recorder) {
-    const std::string key = widths_key(target_key_);
-    if (exact_widths_.count(key) == 0) {
-        heard_.clear();
-        if (!widest) {
-            const auto trying = [mark = marks_of(recorder), &recorder](Count width) {
-                mark(width);
-                recorder.flush();  // a width that takes this process with it has been named before
-            };
-            widest = widest_that_runs(widest_tested, [this](Count width) { model_->warm_up({width}); }, trying);
-        }
-        const SelfTest report = find_exact_widths(*model_, cpu_name(), *widest, [&] {
-            if (recorder.cancelled()) throw CancelledError();
-        });
-        exact_widths_[key] = report.exact_widths;
-        recorder.add(report);
+std::vector<Count> MnnSession::test_widths(std::optional<Count> widest, StreamRecorder& recorder) {
+    heard_.clear();
+    if (!widest) {
+        const auto trying = [mark = marks_of(recorder), &recorder](Count width) {
+            mark(width);
+            recorder.flush();  // a width that takes this process with it has been named before
+        };
+        widest = widest_that_runs(widest_tested, [this](Count width) { model_->warm_up({width}); }, trying);
     }
-    policy_.emplace(exact_widths_[key]);
+    const SelfTest report = find_exact_widths(*model_, cpu_name(), *widest, [&] {
+        if (recorder.cancelled()) throw CancelledError();
+    });
+    exact_widths_[widths_key(target_key_)] = report.exact_widths;
+    recorder.add(report);
+    if (const auto folder = self_tests_folder()) keep_widths(*folder, setting_of(target_key_), report.exact_widths);
+    return report.exact_widths;
+}
+
+void MnnSession::use_widths(const std::vector<Count>& widths, const Request& request) {
+    policy_.emplace(widths);
     std::vector<Count> warm = policy_->widths();
     if (request.plain_step) warm.push_back(1);
     if (std::all_of(warm.begin(), warm.end(), [this](Count width) { return model_->is_warm(width); })) return;

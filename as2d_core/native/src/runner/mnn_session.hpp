@@ -12,6 +12,7 @@
 #include "engines/padded_target.hpp"
 #include "engines/timed.hpp"
 #include "runner/cores.hpp"
+#include "runner/kept_widths.hpp"
 #include "runner/session.hpp"
 #include "runner/threaded_operations.hpp"
 #include "runner/width_trial.hpp"
@@ -64,12 +65,17 @@ private:
     void load_target(const Loaded& key, Recorder& recorder);
     void load_drafter(const Request& request, Recorder& recorder);
     void drop_drafter();
-    /// What exact widths depend on.
+    /// What exact widths depend on, in this process.
     static std::string widths_key(const Loaded& target);
+    /// The same, for other processes of this program.
+    static SelfTestSetting setting_of(const Loaded& target);
     void take_given_widths(const Request& request, const Loaded& target);
+    /// Exact widths that need no test: given, found in this process, or kept by an earlier one.
+    std::optional<std::vector<Count>> known_widths(const Request& request, const Loaded& target) const;
     /// The widest width that runs, found in a process of its own; none where there can be none.
     std::optional<Count> widest_elsewhere(const Request& request, StreamRecorder& recorder);
-    void find_widths(const Request& request, std::optional<Count> widest, StreamRecorder& recorder);
+    std::vector<Count> test_widths(std::optional<Count> widest, StreamRecorder& recorder);
+    void use_widths(const std::vector<Count>& widths, const Request& request);
     void hear(const Request& request, Recorder& recorder);
     /// Prefills the instruction in the target and, where there is one, in the drafter.
     std::pair<Timed, std::optional<Timed>> prefill(const std::string& instruction);
@@ -87,6 +93,7 @@ private:
     Loaded target_key_;
     std::vector<Count> target_cores_;
     std::string heard_;
+    /// Given, or found in this process.
     std::map<std::string, std::vector<Count>> exact_widths_;
     WidthTrials trials_;
     std::optional<WidthPolicy> policy_;
