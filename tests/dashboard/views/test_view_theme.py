@@ -1,10 +1,12 @@
 import re
+from dataclasses import replace
 
 import plotly.graph_objects as go
 import pytest
 
 from as2d_core.errors import UnknownNameError
-from as2d_core.request import METHODS
+from as2d_core.request import METHODS, AudioRef, ModelRef, Request
+from as2d_core.width_rule import WidthRule
 from dashboard.views.theme import (
     CONFIG,
     DARK,
@@ -17,6 +19,7 @@ from dashboard.views.theme import (
     base_layout,
     faded,
     method_name,
+    method_of,
     picture_named,
     solid,
     theme_named,
@@ -104,6 +107,12 @@ def test_methods_are_named_with_what_decides_them():
     assert method_name("target-only", budget=3) == "Target-only"
     assert method_name("new-method") == "new-method"
     assert method_name(None) == "n/a"
+
+
+def test_a_request_with_a_width_rule_does_not_read_as_one_that_takes_all_it_may():
+    request = Request("r", "as2d", ModelRef("t", "t"), AudioRef("a.wav"), budget=7)
+    assert method_of(request) == "As²d b=7"
+    assert method_of(replace(request, width_rule=WidthRule((0, 1), (0, 1)))) == "As²d b≤7"
 
 
 def test_a_saved_picture_is_called_after_its_figure_and_strips_have_none():
