@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t name_digits = 32;
-constexpr std::size_t most_bytes = 4096;
+constexpr std::size_t longest_kept_bytes = 4096;
 
 json::Members members_of(const SelfTestSetting& setting) {
     return {{"model_sha256", setting.model_sha256}, {"cpu", setting.cpu},       {"threads", setting.threads},
@@ -37,10 +37,10 @@ std::optional<std::string> whole_file(const std::string& path) {
     std::error_code problem;
     if (!fs::is_regular_file(path, problem)) return std::nullopt;
     std::ifstream file(path, std::ios::binary);
-    std::string text(most_bytes + 1, '\0');
+    std::string text(longest_kept_bytes + 1, '\0');
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(file.gcount()));
-    return file.bad() || text.size() > most_bytes ? std::nullopt : std::optional(text);
+    return file.bad() || text.size() > longest_kept_bytes ? std::nullopt : std::optional(text);
 }
 
 std::string as_text(const SelfTestSetting& setting, const std::vector<Count>& widths) {
