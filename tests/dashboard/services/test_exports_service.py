@@ -43,4 +43,4 @@ def test_a_trace_of_no_or_too_many_runs_is_refused(stored, ids):
 
 def test_a_trace_that_cannot_be_written_is_a_sentence(stored, tmp_path, capsys):
     assert main(["show", "first", "--trace", str(tmp_path / "no" / "x.json"), "--json"]) == 1
-    assert "cannot be used" in json.loads(capsys.readouterr().out)["error"]
+    assert "There is no folder" in json.loads(capsys.readouterr().out)["error"]
