@@ -45,7 +45,7 @@ def test_a_profile_is_reported_by_its_name_alone(stored, tmp_path, capsys):
         (["firts"], "Did you mean 'first'"),
         ([], "1 to 500 runs"),
         (["first", "--output", "x.pdf"], "written as .html or .zip"),
-        (["first", "--output", "no/such/folder/x.html"], "cannot be used"),
+        (["first", "--output", "no/such/folder/x.html"], "There is no folder no/such/folder"),
     ],
 )
 def test_what_cannot_be_reported_is_one_sentence(stored, tmp_path, capsys, monkeypatch, arguments, said):
