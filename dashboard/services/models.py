@@ -62,14 +62,10 @@ def selectable_models(folders: Folders, settings: Settings) -> list[ModelEntry]:
     One that is not there any more is among them, too, with its sentence: nobody gets another model in its place.
     """
     found = list_models(folders)
-    for name in dict.fromkeys((settings.target, settings.drafter)):
-        if name in {entry.id for entry in found}:
-            continue
-        try:
-            found.append(_entry(name, resolve_model(folders, name), _read(folders)))
-        except (ModelError, UnknownNameError) as error:
-            found.append(ModelEntry(name, Path(name), False, None, None, str(error)))
-    return found
+    known = {entry.id for entry in found}
+    return found + [
+        _named(folders, name) for name in dict.fromkeys((settings.target, settings.drafter)) if name not in known
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +85,8 @@ def model_problem(folders: Folders, target: str, drafter: str | None) -> ModelPr
     Args:
         target, drafter: ids or paths; without a drafter, none is needed.
     """
-    entries = {entry.id: entry for entry in selectable_models(folders, Settings(target, drafter or target))}
-    demo = not any(entries[name].problem for name in asdict(Settings()).values())
-    for role, name in (("target", target), ("drafter", drafter or target)):
-        entry = entries[name]
+    for role, name in (("target", target), *([] if drafter is None else [("drafter", drafter)])):
+        entry = _named(folders, name)
         if entry.problem is None:
             continue
         others = "choose others: for one request on the Request page, for all with `as2d models default`."
@@ -102,6 +96,7 @@ def model_problem(folders: Folders, target: str, drafter: str | None) -> ModelPr
                 "The demo models come with this program: install it again (from a copy of the repository: "
                 f"git restore {BUNDLED_SOURCE}), or {others}"
             )
+        demo = all(_named(folders, bundled).problem is None for bundled in asdict(Settings()).values())
         return ModelProblem(f"The {role} {name} cannot be used: {entry.problem}", advice, demo)
     return None
 
@@ -213,6 +208,14 @@ def mnn_version() -> str:
 def created_now() -> str:
     """Time of day for what is written beside the store, UTC."""
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _named(folders: Folders, name: str) -> ModelEntry:
+    """A model by its id or its path, also one that is not there."""
+    try:
+        return _entry(name, resolve_model(folders, name), _read(folders))
+    except (ModelError, UnknownNameError) as error:
+        return ModelEntry(name, Path(name), False, None, None, str(error))
 
 
 def _entry(name: str, path: Path, registry: _Registry) -> ModelEntry:
