@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, asdict, fields, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from as2d_core.errors import RecordError
 from as2d_core.event import Event
@@ -167,8 +167,17 @@ def read_run(path: Path) -> RunRecord:
         OSError: the file cannot be read.
     """
     check_regular(path)
-    with path.open(encoding="utf-8", errors="surrogateescape") as lines:
+    with open_lines(path) as lines:
         return parse(lines)
+
+
+def open_lines(path: Path) -> TextIO:
+    """The lines of a run file as they were written: only a line feed ends one, and none is put for other bytes.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    return path.open(encoding="utf-8", errors="surrogateescape", newline="\n")
 
 
 def parse(lines: Iterable[str]) -> RunRecord:

@@ -15,7 +15,7 @@ from as2d_core.accounting import account, boundaries
 from as2d_core.calibration.plan import TRYING
 from as2d_core.errors import RecordError
 from as2d_core.event import Event
-from as2d_core.protocol import MAX_LINE_BYTES, RecordBuilder
+from as2d_core.protocol import MAX_LINE_BYTES, RecordBuilder, open_lines
 from as2d_core.records import LANES, MARKS, SOURCES, SPAN_KINDS, STATUSES, WIDTH_REASONS, Round, RunRecord
 from as2d_core.request import METHODS, OPERATIONS
 from as2d_core.runner.job import TESTED, TESTING
@@ -44,7 +44,7 @@ def check_file(path: Path) -> Report:
     lines: dict[int, int] = {}
     counts: Counter[str] = Counter()
     try:
-        with path.open(encoding="utf-8", errors="surrogateescape") as file:
+        with open_lines(path) as file:
             while text := file.readline(MAX_LINE_BYTES + 1):
                 event = builder.feed(text)
                 if event is not None:

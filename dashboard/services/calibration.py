@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from io import StringIO
 
 from as2d_core.calibration.fit import fit_profile
 from as2d_core.calibration.plan import (
@@ -364,7 +365,8 @@ def _records(workspace: Workspace, group_id: str) -> Iterator[RunRecord]:
     rows: list[RunRow] = list_runs(workspace.store, RunFilter(groups=(group_id,)), limit=None)
     for row in sorted(rows, key=lambda row: (row.run_order or 0, row.run_id)):
         if row.method == "calibrate":
-            yield parse(read_log(workspace.store, row).decode("utf-8", "surrogateescape").splitlines(keepends=True))
+            # Only a line feed ends a line: names may hold what else Python takes for the end of one.
+            yield parse(StringIO(read_log(workspace.store, row).decode("utf-8", "surrogateescape"), newline="\n"))
 
 
 def _samples_of(records: Sequence[RunRecord], window: str | None) -> list[Sample]:

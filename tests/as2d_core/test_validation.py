@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from as2d_core.engines.scripted import ScriptedSource, ScriptedTarget, TargetCosts, VirtualClock
 from as2d_core.engines.scripted_run import RunFacts, run_virtually
-from as2d_core.protocol import Writer, decode, parse
+from as2d_core.protocol import Writer, decode, parse, read_run
 from as2d_core.records import Mark
 from as2d_core.replay.schedule import autoregressive_schedule
 from as2d_core.request import AudioRef, ModelRef, Request
@@ -209,6 +209,15 @@ def test_a_changed_byte_before_the_end_line_is_found(at, byte, tmp_path_factory)
     path = tmp_path_factory.mktemp("byte") / "run.ndjson"
     path.write_bytes(data)
     assert check_file(path).findings
+
+
+@pytest.mark.parametrize("ending", [b"\r", b"\r\n"])
+def test_other_line_ends_are_other_bytes(ending, tmp_path):
+    path = tmp_path / "run.ndjson"
+    first, second, *others = (line.encode() for line in LINES)
+    path.write_bytes(first + second[:-1] + ending + b"".join(others))
+    assert check_file(path).findings
+    assert read_run(path).status == "incomplete"
 
 
 @pytest.mark.parametrize("data", [b"", b"\x00" * 3_000_000, b"{" * 100_000, b"\xff\xfe\n" * 10, b'{"kind":"end"}\n'])

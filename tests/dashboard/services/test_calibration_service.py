@@ -10,7 +10,11 @@ from patience import wait_for
 from as2d_core.errors import ProfileError, RequestError, UnknownNameError
 from as2d_core.models.demo_catalog import demo_window
 from as2d_core.models.window_index import write_index
+from as2d_core.protocol import Writer
+from as2d_core.records import RunHeader
+from as2d_core.request import AudioRef, ModelRef, Request
 from dashboard.cli_calibrate import measure
+from dashboard.services import calibration
 from dashboard.services.budgets import open_corpus
 from dashboard.services.calibration import (
     CalibrationForm,
@@ -30,6 +34,7 @@ from dashboard.services.collection import (
 )
 from dashboard.services.profiles import load_profile
 from dashboard.services.workspace import open_workspace
+from datastore.ingest import ingest_run
 
 JOB_WAIT_S = 120.0
 
@@ -156,6 +161,18 @@ def test_an_empty_folder_and_an_unknown_task_are_refused(tmp_path):
         folder_windows(tmp_path, "transcribe the speech.")
     with pytest.raises(RequestError, match="tasks are"):
         bundled_windows(["sing"])
+
+
+def test_a_model_whose_name_breaks_lines_elsewhere_breaks_no_line_of_a_calibration(workspace, tmp_path):
+    path = tmp_path / "run.ndjson"
+    request = Request("c1", "calibrate", ModelRef("a\u2028b\x85c"), AudioRef("a.wav"), group_id="g1")
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        writer = Writer(file.write)
+        writer.add(RunHeader(1, "c1", request, {"name": "here"}, {"as2d": "1"}, "monotonic"))
+        writer.end("cancelled", 0)
+    ingest_run(workspace.store, path)
+    (record,) = calibration._records(workspace, "g1")
+    assert (record.status, record.problems) == ("cancelled", [])
 
 
 def test_a_group_without_calibration_runs_cannot_be_fitted(workspace):
