@@ -8,6 +8,7 @@ from dashboard.cli_conditions import add_limits, limits
 from dashboard.cli_output import Answer, command
 from dashboard.services.calibration import PHONE_WINDOWS, CalibrationForm, phone_profile_id
 from dashboard.services.phones import meant_phone
+from dashboard.services.requests import BACKENDS, CPU
 
 
 def register(actions: Any) -> None:
@@ -26,6 +27,10 @@ def register(actions: Any) -> None:
     parser.add_argument("--profile", metavar="ID", help="name of the profile (default: made from the phone's id)")
     parser.add_argument("--target", metavar="DIR", help="target model: a folder, or an id of `as2d models list`")
     parser.add_argument("--drafter", metavar="DIR", help="drafter model")
+    for role in ("target", "drafter"):
+        parser.add_argument(
+            f"--{role}-backend", choices=BACKENDS, default=CPU, help="opencl needs a native runner that has it"
+        )
     parser.add_argument("--fresh", action="store_true", help="measure everything again after an interruption")
     add_limits(parser)
     parser.add_argument("--top-profile", action="store_true", help="ask the phone for its highest task profile")
@@ -37,7 +42,7 @@ def phone_profile(options: argparse.Namespace) -> Answer:
     """Measure, wait, and show the profile."""
     phone = meant_phone(options.phone)
     form = CalibrationForm(
-        options.profile or phone_profile_id(phone.id),
+        options.profile or phone_profile_id(phone.id, options.target_backend, options.drafter_backend),
         phone.id,
         options.repetitions,
         PHONE_WINDOWS,
@@ -45,6 +50,8 @@ def phone_profile(options: argparse.Namespace) -> Answer:
         drafter=options.drafter,
         gates=limits(options),
         top_profile=options.top_profile,
+        target_backend=options.target_backend,
+        drafter_backend=options.drafter_backend,
         resume=not options.fresh,
     )
     return measure(form, quiet=options.quiet)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import streamlit as st
 
 from as2d_core.runner.sensors import Sensors
-from dashboard import ui, ui_notebook, ui_phone_setup, ui_state
+from dashboard import ui, ui_notebook, ui_phone_setup, ui_request, ui_state
 from dashboard.services.calibration import Calibration, CalibrationForm, expected_of, phone_form, start
 from dashboard.services.devices import device_history, find_device, phone_key
 from dashboard.services.models import model_problem
@@ -21,6 +21,7 @@ from dashboard.services.phone_looks import (
     runner_sentence,
 )
 from dashboard.services.profiles import load_profile, profile_ids
+from dashboard.services.requests import CPU
 from dashboard.services.virtual_phones import is_ours, start_virtual_phone, stop_virtual_phone, virtual_presets
 from dashboard.services.workspace import Workspace
 from dashboard.views import numbers
@@ -157,7 +158,11 @@ def _phone_state(workspace: Workspace, listed: KnownPhone, look: PhoneLook, hist
                 ui_phone_setup.set_up(workspace, listed, look.readiness)
     with work:
         if not busy and (look.readiness.ready or job is not None):
-            form = phone_form(listed.id)
+            placed = (CPU, CPU)
+            if job is None and len(look.readiness.backends) > 1:
+                with st.container(horizontal=True):
+                    placed = ui_request.backends(listed.id)
+            form = phone_form(listed.id, *placed)
             if job is None and look.facts is not None and look.facts.value("task_profile"):
                 top = ui_state.flag(f"top-{listed.id}", "Profile it under Android's highest task profile")
                 form = replace(form, top_profile=top)

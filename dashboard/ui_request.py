@@ -211,7 +211,7 @@ def more(workspace: Workspace, form: RunForm) -> tuple[RunForm, int]:
             target_backend = drafter_backend = CPU
             top = gated = False
             if _on_phone():
-                target_backend, drafter_backend = _backends()
+                target_backend, drafter_backend = backends()
                 top = ui_state.flag("top", TOP_PROFILE, help=TOP_PROFILE_HELP)
                 gated = ui_state.flag("gates", GATED, help=GATED_HELP)
             precision = ui_state.one_of(st.selectbox, "precision", "Precision", LEVELS, "high")
@@ -266,12 +266,14 @@ def _phone_cores(connections: str, _phone: KnownPhone) -> tuple[int, ...]:  # no
     return phone_cores(_phone)
 
 
-def _backends() -> tuple[str, str]:
-    """Where each model runs on a phone."""
+def backends(phone_id: str = "") -> tuple[str, str]:
+    """Where target and drafter run on a phone; ``phone_id`` tells it from others on the same page."""
+    where = f"-{phone_id}" if phone_id else ""
     names = {CPU: "the CPU", "opencl": "the GPU, by OpenCL"}
     target, drafter = (
         ui_state.one_of(
-            st.selectbox, f"{role}-on", f"{role.capitalize()} runs on", BACKENDS, CPU, format_func=names.__getitem__,
+            st.selectbox, f"{role}-on{where}", f"{role.capitalize()} runs on", BACKENDS, CPU,
+            format_func=names.__getitem__,
             help="OpenCL needs a native runner that was built with it; another one refuses the request.",
         )
         for role in ("target", "drafter")

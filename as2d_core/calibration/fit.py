@@ -17,7 +17,7 @@ from as2d_core.calibration.stability import judge_stability
 from as2d_core.errors import ProfileError
 from as2d_core.operation_records import Sample
 from as2d_core.profiles.profile import Profile, ProfiledModel, Provenance, Spread
-from as2d_core.records import RunRecord
+from as2d_core.records import Engine, RunRecord
 
 LEAST_OBSERVATIONS = 5
 MEASURED = Provenance("measured")
@@ -118,7 +118,10 @@ def fit_profile(records: Sequence[RunRecord], profile_id: str, name: str) -> Pro
         argmax_widths=_argmax_widths(samples),
         failed_width=failed.width if failed else None,
         failed_reason=failed.reason if failed else "",
-        device=dict(first.header.device),
+        device={
+            **first.header.device,
+            **{f"{role}_placement": _placement(first.engines[role]) for role in ("target", "drafter")},
+        },
         models={
             "target": ProfiledModel(target.model, target.model_sha256),
             "drafter": ProfiledModel(drafter.model, drafter.model_sha256),
@@ -160,13 +163,25 @@ def _same_setting(records: Sequence[RunRecord]) -> None:
     keys = {
         (
             str(r.header.device.get("cpu")),
-            *((e.model_sha256, e.threads, e.precision, e.memory, e.mnn_version) for _, e in sorted(r.engines.items())),
+            *(_kernels(engine) for _, engine in sorted(r.engines.items())),
             r.request.drafter_pace_ms,
         )
         for r in records
     }
     if len(keys) > 1:
         raise ProfileError("The calibration runs differ in device, models or settings; fit them apart.")
+
+
+def _kernels(engine: Engine) -> tuple[object, ...]:
+    """What decides which code computes a model."""
+    return engine.model_sha256, engine.backend, engine.threads, engine.precision, engine.memory, engine.mnn_version
+
+
+def _placement(engine: Engine) -> str:
+    """Where a model ran, in the words of the published phones."""
+    if engine.backend == "opencl":
+        return "GPU (OpenCL)"
+    return f"{engine.backend.upper()}, {engine.threads} {'thread' if engine.threads == 1 else 'threads'}"
 
 
 def _verify(samples: Sequence[Sample], *, running: bool) -> dict[int, list[float]]:

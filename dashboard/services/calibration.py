@@ -35,7 +35,7 @@ from as2d_core.protocol import parse
 from as2d_core.records import RunRecord
 from as2d_core.request import Request
 from dashboard.services.profiles import check_own_id, keep_profile, load_profile
-from dashboard.services.requests import RunForm, build_request
+from dashboard.services.requests import CPU, RunForm, build_request
 from dashboard.services.workspace import Workspace
 from datastore.export import read_log
 from datastore.queries import RunFilter, RunRow, list_runs
@@ -120,6 +120,8 @@ class CalibrationForm:
     """What each measured episode waits for."""
     top_profile: bool = False
     """Ask the phone for its highest task profile."""
+    target_backend: str = CPU
+    drafter_backend: str = CPU
     resume: bool = True
     """Go on where an interrupted calibration of the same name and settings stopped, within a day."""
 
@@ -134,14 +136,22 @@ class CalibrationForm:
         }
 
 
-def phone_profile_id(phone_id: str) -> str:
-    """Name of the profile of a phone; letters and digits of its id."""
-    return f"phone-{re.sub('[^A-Za-z0-9]+', '-', phone_id).strip('-')}"
+def phone_profile_id(phone_id: str, target_backend: str = CPU, drafter_backend: str = CPU) -> str:
+    """Name of the profile of a phone: letters and digits of its id, and where the models ran if not both on the CPU."""
+    placed = "" if target_backend == drafter_backend == CPU else f"-{target_backend}-{drafter_backend}"
+    return f"phone-{re.sub('[^A-Za-z0-9]+', '-', phone_id).strip('-')}{placed}"
 
 
-def phone_form(phone_id: str) -> CalibrationForm:
+def phone_form(phone_id: str, target_backend: str = CPU, drafter_backend: str = CPU) -> CalibrationForm:
     """What is measured on a phone: one long window, with the paper's conditions before each episode."""
-    return CalibrationForm(phone_profile_id(phone_id), phone_id, windows=PHONE_WINDOWS, gates=Gates())
+    return CalibrationForm(
+        phone_profile_id(phone_id, target_backend, drafter_backend),
+        phone_id,
+        windows=PHONE_WINDOWS,
+        gates=Gates(),
+        target_backend=target_backend,
+        drafter_backend=drafter_backend,
+    )
 
 
 def start_calibration(
@@ -270,7 +280,13 @@ def _requests(workspace: Workspace, form: CalibrationForm) -> list[Request]:
     made = []
     for order, window_id in enumerate(form.windows):
         run = RunForm(
-            method="as2d", window_id=window_id, target=form.target, drafter=form.drafter, top_profile=form.top_profile
+            method="as2d",
+            window_id=window_id,
+            target=form.target,
+            drafter=form.drafter,
+            top_profile=form.top_profile,
+            target_backend=form.target_backend,
+            drafter_backend=form.drafter_backend,
         )
         request = build_request(workspace, run)
         if form.device_id != THIS_COMPUTER:  # which widths are exact is a property of the processor
@@ -358,6 +374,8 @@ def _setting(request: Request) -> tuple[object, ...]:
         request.precision,
         request.memory,
         request.placement.task_profile,
+        request.placement.backend,
+        request.placement.drafter_backend,
     )
 
 

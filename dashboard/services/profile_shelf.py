@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from as2d_core.errors import As2dError, ProfileError
 from as2d_core.profiles import catalogue
@@ -65,7 +64,7 @@ def shelf_stamp(folders: Folders) -> tuple[tuple[str, int, int], ...]:
 def history(folders: Folders, profile: Profile, items: Sequence[ShelfItem]) -> list[Profile]:
     """Everything that was measured on the device of a profile with the same models, oldest first; itself included.
 
-    Published phones have no history.
+    What was measured with a model on another backend is not among it. Published phones have no history.
 
     Args:
         folders: where earlier measurements lie.
@@ -74,7 +73,7 @@ def history(folders: Folders, profile: Profile, items: Sequence[ShelfItem]) -> l
     """
     if profile.kind != "measured":
         return [profile]
-    device, models = device_key(profile.device), _models(profile)
+    setting = _setting(profile)
     found = {(profile.id, profile.created_at): profile}
     for item in items:
         if item.profile is not None and item.own:
@@ -83,11 +82,7 @@ def history(folders: Folders, profile: Profile, items: Sequence[ShelfItem]) -> l
         with suppress(ProfileError, ValueError):
             earlier = profile_from_json(json.loads(kept.body))
             found.setdefault((kept.profile_id, earlier.created_at), earlier)
-    same = [
-        item
-        for item in found.values()
-        if item.kind == "measured" and device_key(item.device) == device and _models(item) == models
-    ]
+    same = [item for item in found.values() if item.kind == "measured" and _setting(item) == setting]
     return sorted(same, key=lambda item: item.created_at)
 
 
@@ -104,8 +99,12 @@ def behind_history(folders: Folders, profile: Profile) -> tuple[list[str], list[
     return sorted(name for name, _ in kept), earlier
 
 
-def _models(profile: Profile) -> dict[str, Any]:
-    return {role: model.sha256 or model.name for role, model in profile.models.items()}
+def _setting(profile: Profile) -> tuple[object, ...]:
+    """Device, models, and the backend of each."""
+    models = {role: model.sha256 or model.name for role, model in profile.models.items()}
+    # Profiles of earlier releases do not say it, and all were measured on the CPU.
+    places = [str(profile.device.get(f"{role}_placement", "CPU")).partition(",")[0] for role in ("target", "drafter")]
+    return device_key(profile.device), models, places
 
 
 @dataclass(frozen=True, slots=True)

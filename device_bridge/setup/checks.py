@@ -53,6 +53,8 @@ class Readiness:
     """What is to be sent before Python's runner is there; ``None`` = unknown: not asked, or not built yet."""
     model_bytes: int | None = None
     """What is to be sent before the models are there; ``None`` = unknown. Neither knows what was begun already."""
+    backends: tuple[str, ...] = ()
+    """Where a native runner that it uses can run models; nothing with Python's, which knows the CPU only."""
 
     @property
     def ready(self) -> bool:

@@ -56,7 +56,11 @@ def check_readiness(phone: AdbPhone, wanted: Wanted, name: str = "the phone") ->
         return Readiness(phone.id, tuple(checks))
     marks = known["marks"]
     return Readiness(
-        phone.id, (*checks, *_content(known, wanted, name)), _python_bytes(marks, wanted), _model_bytes(marks, wanted)
+        phone.id,
+        (*checks, *_content(known, wanted, name)),
+        _python_bytes(marks, wanted),
+        _model_bytes(marks, wanted),
+        () if known["native"] is None else known["native"].backends,
     )
 
 

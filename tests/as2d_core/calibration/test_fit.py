@@ -64,6 +64,14 @@ def test_a_profile_holds_the_means_of_the_formal_repetitions_and_no_warm_up():
     assert profile.exact_widths == (2, 3, 4, 8)
 
 
+def test_a_profile_says_where_the_models_ran_and_backends_are_not_mixed():
+    there = record(samples(), backend="opencl")
+    assert fit_profile([there], "phone", "A phone").device["target_placement"] == "GPU (OpenCL)"
+    assert fit_profile([record(samples())], "phone", "A phone").device["drafter_placement"] == "CPU, 1 thread"
+    with pytest.raises(ProfileError, match="settings"):
+        fit_profile([record(samples()), there], "phone", "A phone")
+
+
 def test_a_fitted_profile_survives_export_and_import():
     profile = fit_profile([record(samples())], "phone", "A phone")
     assert profile_from_json(profile_to_json(profile)) == profile

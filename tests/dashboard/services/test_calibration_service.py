@@ -18,9 +18,12 @@ from dashboard.services import calibration
 from dashboard.services.budgets import open_corpus
 from dashboard.services.calibration import (
     CalibrationForm,
+    _requests,
+    _setting,
     expected_seconds,
     fit_stored,
     interrupted,
+    phone_form,
     same_calibration,
     start,
     start_calibration,
@@ -65,6 +68,14 @@ def test_a_calibration_is_kept_as_a_profile_and_can_be_fitted_again_from_the_sto
     assert measure(form, quiet=True).document["verify_idle_ms"] == kept.verify_idle_ms
     assert real_workspace.jobs.jobs() == jobs
     assert not same_calibration(real_workspace, replace(form, repetitions=2), calibration.job)
+
+
+def test_every_placement_is_measured_by_requests_and_under_a_name_of_its_own(workspace):
+    on_gpu = phone_form("usb:8f3a", "opencl", "cpu")
+    assert (phone_form("usb:8f3a").profile_id, on_gpu.profile_id) == ("phone-usb-8f3a", "phone-usb-8f3a-opencl-cpu")
+    (asked,) = _requests(workspace, on_gpu)
+    assert (asked.placement.backend, asked.placement.drafter_backend) == ("opencl", "cpu")
+    assert _setting(asked) != _setting(*_requests(workspace, replace(on_gpu, target_backend="cpu")))
 
 
 @pytest.mark.models

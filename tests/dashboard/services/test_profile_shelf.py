@@ -57,6 +57,16 @@ def test_the_history_holds_replaced_measurements_of_the_same_device_and_models(w
     assert shelf.history(workspace.folders, K70, items) == [K70]
 
 
+def test_what_was_measured_with_the_target_elsewhere_is_another_history(workspace):
+    on_cpu = {**OWN.device, "target_placement": "CPU, 4 threads"}
+    on_gpu = {**OWN.device, "target_placement": "GPU (OpenCL)"}
+    for day, device in enumerate((OWN.device, on_cpu, on_gpu), start=1):
+        keep_profile(workspace, measured(f"2026-01-0{day}T00:00:00+00:00", id=f"p{day}", device=device))
+    items = shelf.shelf(workspace.folders)
+    histories = [[p.id for p in shelf.history(workspace.folders, item.profile, items)] for item in items if item.own]
+    assert histories == [["p3"], ["p1", "p2"], ["p1", "p2"]]
+
+
 def test_uses_name_runs_of_the_device_replays_and_notebooks(workspace, tmp_path):
     device = {"name": "Phone", "serial": "1"}
     put(workspace.store, tmp_path, "run-1", device=device)
