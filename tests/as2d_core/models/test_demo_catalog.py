@@ -1,5 +1,6 @@
 """The bundled recordings are there, short enough, and found by their names."""
 
+import re
 from collections import Counter
 
 import pytest
@@ -7,7 +8,7 @@ import soundfile
 
 from as2d_core.audio import MAX_SECONDS, SAMPLE_RATE
 from as2d_core.errors import UnknownNameError
-from as2d_core.models.demo_catalog import demo_window, demo_windows
+from as2d_core.models.demo_catalog import FOLDER, demo_window, demo_windows
 
 
 def test_sixty_recordings_and_the_questions_about_them_are_bundled():
@@ -35,3 +36,19 @@ def test_every_item_says_what_is_asked_and_what_the_answer_is():
 def test_a_window_that_is_not_there_suggests_the_nearest():
     with pytest.raises(UnknownNameError, match="Did you mean 'clean_11'"):
         demo_window("claen_11")
+
+
+def size_mb(folder):
+    return round(sum(file.stat().st_size for file in folder.rglob("*") if file.suffix != ".json") / 1e6, 1)
+
+
+def test_the_model_card_tells_the_sizes_of_what_is_bundled():
+    card = (FOLDER / "MODEL_CARD.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (target|drafter|light) \| [\d.]+ M \| ([\d.]+) MB \|", card, re.MULTILINE)
+    assert [(name, float(size)) for name, size in rows] == [
+        (name, size_mb(FOLDER / name)) for name in ("target", "drafter", "light")
+    ]
+    said = re.search(r"Together they have ([\d.]+) MB, the (\d+) recordings beside them ([\d.]+) MB", card)
+    models, count, sounds = said.groups()
+    assert float(models) == pytest.approx(sum(size_mb(FOLDER / name) for name, _ in rows))
+    assert (int(count), float(sounds)) == (len([*(FOLDER / "windows").glob("*.flac")]), size_mb(FOLDER / "windows"))
