@@ -110,7 +110,9 @@ void MnnModel::clear() {
 }
 
 Tokens MnnModel::instruction_ids(const std::string& instruction) {
-    return llm_->tokenizer_encode(instruction + prompt_tail);
+    Tokens ids = llm_->tokenizer_encode(instruction + prompt_tail);
+    forget_positions();
+    return ids;
 }
 
 MnnModel::Heard MnnModel::hear(const std::vector<float>& samples) {
@@ -130,8 +132,10 @@ MnnModel::Heard MnnModel::hear(const std::vector<float>& samples) {
         throw EngineError("The audio becomes " + std::to_string(ids.size()) + " positions, more than 4096.");
     }
     run(ids);
+    const Nanoseconds end_ns = DeviceClock::now();
     audio_length_ = prompt_length_ = logical_ = physical_ = static_cast<Count>(ids.size());
-    return {{start_ns, encoded_ns}, {encoded_ns, DeviceClock::now()}};
+    forget_positions();
+    return {{start_ns, encoded_ns}, {encoded_ns, end_ns}};
 }
 
 void MnnModel::read(const std::string& text) {
@@ -139,6 +143,7 @@ void MnnModel::read(const std::string& text) {
     const Tokens ids = llm_->tokenizer_encode(text);
     const Logits logits = run(ids);
     audio_length_ = prompt_length_ = logical_ = physical_ = static_cast<Count>(ids.size());
+    forget_positions();
     first_ = predict(logits.row(logits.rows - 1), logits.vocabulary);
 }
 
@@ -220,12 +225,12 @@ MnnModel::Logits MnnModel::append(const Tokens& tokens) {
 }
 
 MnnModel::Logits MnnModel::run(const Tokens& tokens) {
-    // MNN after 3.6.1 counts decode positions as generated length + last position of the multimodal prompt, and adds 1
-    // for each forward, whatever its width; 3.6.1 reads the length of the cache, and only asks whether this is prefill
-    // (0) or not.
+    // MNN after 3.6.1 counts decode positions as generated length + last position of what was encoded last, be it only
+    // looked up, and adds 1 for each forward, whatever its width; 3.6.1 reads the length of the cache, and only asks
+    // whether this is prefill (0) or not.
     auto* context = const_cast<MNN::Transformer::LlmContext*>(llm_->getContext());
     if (context->gen_seq_len > 0 && audio_length_ > 0) {
-        context->gen_seq_len = static_cast<int>(logical_ - audio_length_ + 1);
+        context->gen_seq_len = static_cast<int>(logical_ - encoded_position_);
     }
     held_->logits = llm_->forward(tokens);
     const auto* info = held_->logits == nullptr ? nullptr : held_->logits->getInfo();
@@ -234,6 +239,11 @@ MnnModel::Logits MnnModel::run(const Tokens& tokens) {
                           std::to_string(tokens.size()) + " tokens; the backend does not compute all rows.");
     }
     return {held_->logits->readMap<float>(), tokens.size(), static_cast<std::size_t>(info->dim[2])};
+}
+
+void MnnModel::forget_positions() {
+    const Tokens ids = llm_->tokenizer_encode(std::string());
+    encoded_position_ = ids.empty() ? 0 : static_cast<Count>(ids.size()) - 1;
 }
 
 Token MnnModel::best(const float* row, std::size_t vocabulary) const {

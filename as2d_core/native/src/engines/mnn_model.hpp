@@ -93,6 +93,8 @@ private:
 
     Logits append(const Tokens& tokens);
     Logits run(const Tokens& tokens);
+    /// Lets MNN count from the cache alone, not from a text that it encoded: the next one may be longer than the cache.
+    void forget_positions();
     Token best(const float* row, std::size_t vocabulary) const;
     Prediction predict(const float* row, std::size_t vocabulary) const;
 
@@ -114,6 +116,8 @@ private:
     /// forward.
     Count logical_ = 0;
     Count physical_ = 0;
+    /// Last position of what MNN has encoded last.
+    Count encoded_position_ = 0;
     std::optional<Prediction> first_;
     std::set<Count> warm_;
 };
