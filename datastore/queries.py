@@ -110,6 +110,8 @@ class RunRow:
     draft_cap: int | None
     threshold: float | None
     search_window: int | None
+    width_rule: str | None
+    """JSON of the rule that took the cheapest width up to the budget."""
     batch_tokens: int | None
     max_tokens: int | None
     plain_step: bool | None

@@ -1,14 +1,16 @@
 """What is known of a run as a whole? One row of the ``runs`` table, made from its record."""
 
 import hashlib
+import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
 from as2d_core.accounting import summarise
 from as2d_core.records import RunRecord
-from as2d_core.request import Placement
+from as2d_core.request import Placement, Request
 from datastore.rows import ascii_json, event_json, kept_json
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -117,6 +119,7 @@ def run_row(record: RunRecord) -> dict[str, Any]:
         "draft_cap": _whole(request.draft_cap),
         "threshold": _real(request.threshold),
         "search_window": _whole(request.search_window),
+        "width_rule": _text(_rule(request)),
         "batch_tokens": _whole(request.batch_tokens),
         "max_tokens": _whole(request.max_tokens),
         "plain_step": _truth(request.plain_step),
@@ -154,6 +157,12 @@ def run_row(record: RunRecord) -> dict[str, Any]:
         "problems_json": kept_json(record.problems),
         "unknown_json": kept_json(record.unknown),
     }
+
+
+def _rule(request: Request) -> str | None:
+    """A width rule as it stands in a request's JSON."""
+    rule = request.width_rule
+    return None if rule is None else json.dumps(asdict(rule), ensure_ascii=False, separators=(",", ":"))
 
 
 def instant(text: str) -> datetime | None:

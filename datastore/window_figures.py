@@ -13,8 +13,9 @@ WORK = (
 )  # fmt: skip
 """What is decoded: runs that differ in one of these are of different windows."""
 SETTINGS = (
-    "method", "budget", "width", "draft_cap", "threshold", "search_window", "batch_tokens", "plain_step",
-    "drafter_name", "drafter_pace_ms", "backend", "precision", "memory", "target_threads", "drafter_threads",
+    "method", "budget", "width", "draft_cap", "threshold", "search_window", "width_rule", "batch_tokens",
+    "plain_step", "drafter_name", "drafter_pace_ms", "backend", "precision", "memory", "target_threads",
+    "drafter_threads",
 )  # fmt: skip
 """How it is decoded."""
 

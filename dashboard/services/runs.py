@@ -7,13 +7,12 @@ from pathlib import Path
 from as2d_core.records import RunRecord
 from as2d_core.request import METHODS
 from dashboard.services.workspace import Workspace
-from datastore import annotations, export, long_runs, method_figures, queries, recycling, timeline
+from datastore import annotations, export, long_runs, queries, recycling, timeline
 from datastore.annotations import Annotations
 from datastore.export import Export
-from datastore.method_figures import MethodFigures
 from datastore.queries import RunFilter, RunRow
 
-__all__ = ["Annotations", "Export", "MethodFigures", "RunDetails", "RunFilter", "RunRow"]
+__all__ = ["Annotations", "Export", "RunDetails", "RunFilter", "RunRow"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,15 +79,6 @@ def run_details(workspace: Workspace, run_id: str) -> RunDetails:
     where = RunFilter(groups=(row.group_id,))
     group = queries.list_runs(workspace.store, where, "run_order", descending=False, limit=None)
     return RunDetails(row, tuple(group))
-
-
-def compare_group(workspace: Workspace, group_id: str) -> list[MethodFigures]:
-    """Pooled figures of the runs that were started together, by method and parameters.
-
-    Raises:
-        UnknownNameError: no run has this group.
-    """
-    return method_figures.compare_group(workspace.store, group_id)
 
 
 def load_record(workspace: Workspace, run_id: str, parts: Collection[str] = timeline.PARTS) -> RunRecord:

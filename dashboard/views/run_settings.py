@@ -10,12 +10,12 @@ from dashboard.views import numbers, text
 from dashboard.views.run_groups import RunGroup
 from dashboard.views.run_labels import kind
 from dashboard.views.runs import Row
-from dashboard.views.setting_names import uses
+from dashboard.views.setting_names import rule_name, uses
 from dashboard.views.theme import METHOD_NAMES
 
 MOST_SPELLED = 3
 SHORT_HASH = 12
-OWN = ("budget", "width", "draft_cap", "threshold", "search_window", "batch_tokens", "drafter_threads")
+OWN = ("budget", "width_rule", "width", "draft_cap", "threshold", "search_window", "batch_tokens", "drafter_threads")
 """Settings that only some methods have a use for; of the others they are n/a, whatever the request says."""
 
 
@@ -108,6 +108,13 @@ def _pace(row: Row) -> str:
     return "none" if pace is None else f"{numbers.duration(pace)} a token (emulated)"
 
 
+def _rule(row: Row) -> str:
+    if not uses(row, "width_rule"):
+        return numbers.NA
+    rule = row.get("width_rule")
+    return "none" if rule is None else rule_name(rule)
+
+
 def _device(row: Row) -> str:
     return _plain("name")({"name": row.get("device_name") or row.get("device_key")})
 
@@ -125,6 +132,7 @@ FIELDS: Mapping[str, Callable[[Row], str]] = {
     "Width K": _plain("width"),
     "Draft cap": _plain("draft_cap"),
     "Confidence threshold": _plain("threshold"),
+    "Width rule": _rule,
     "Search window": _plain("search_window"),
     "Batch": _plain("batch_tokens"),
     "Plain K = 1 steps": _plain("plain_step"),

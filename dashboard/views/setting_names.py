@@ -1,11 +1,14 @@
 """Which runs were decoded alike, and what is each way of decoding called? One answer for every page that pools runs."""
 
+import hashlib
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from dashboard.views import numbers, text
 from dashboard.views.theme import method_of
 
+RULE_DIGITS = 6
 Row = Mapping[str, Any]
 Key = tuple[tuple[str, Any], ...]
 
@@ -15,7 +18,7 @@ _OWN: Mapping[str, tuple[str, ...]] = {
     "target-only": (),
     "sd": ("width", *_DRAFTED),
     "specasr": ("draft_cap", "threshold", *_DRAFTED),
-    "as2d": ("budget", "threshold", "search_window", "batch_tokens", *_DRAFTED),
+    "as2d": ("budget", "width_rule", "threshold", "search_window", "batch_tokens", *_DRAFTED),
 }
 _IN_NAME = {"as2d": {"budget"}, "sd": {"width"}, "specasr": {"draft_cap"}}
 
@@ -68,6 +71,10 @@ def _part(name: str, value: Any) -> str:
             return "no threshold"
         case "threshold", _:
             return f"threshold {value:g}"
+        case "width_rule", None:
+            return ""
+        case "width_rule", _:
+            return f"rule {rule_name(value)}"
         case "search_window", _:
             return f"search window {value}"
         case "batch_tokens", _:
@@ -84,3 +91,15 @@ def _part(name: str, value: Any) -> str:
             return f"{name} {value}"
         case _:
             return str(value)
+
+
+def rule_name(kept: str) -> str:
+    """A width rule as people tell it from others: its name, and digits of a hash of its tables.
+
+    Args:
+        kept: as a stored run keeps it.
+    """
+    tables = json.loads(kept)
+    name = tables.pop("name", "")
+    digits = hashlib.sha256(json.dumps(tables, sort_keys=True).encode()).hexdigest()[:RULE_DIGITS]
+    return f"{name} ({digits})" if name else digits

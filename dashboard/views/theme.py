@@ -196,11 +196,11 @@ def method_name(
 def method_of(run: Any) -> str:
     """``method_name`` of a request, a stored run or a row of one: whatever has a method and its parameters.
 
-    A request also tells that a width rule takes the cheapest width up to its budget (``As²d b≤7``); a row does not.
+    Where a width rule takes the cheapest width up to the budget, that is told (``As²d b≤7``).
     """
     read = run.get if isinstance(run, Mapping) else lambda name: getattr(run, name)
-    if not isinstance(run, Mapping) and getattr(run, "width_rule", None) is not None:
-        return f"{METHOD_NAMES['as2d']} b≤{run.budget}"
+    if read("method") == "as2d" and read("width_rule") is not None:
+        return f"{METHOD_NAMES['as2d']} b≤{read('budget')}"
     return method_name(*(read(name) for name in ("method", "budget", "width", "draft_cap")))
 
 

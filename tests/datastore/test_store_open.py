@@ -1,5 +1,6 @@
 """One process holds a store; its threads share it; everybody else is told who does."""
 
+import json
 import os
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import duckdb
 import pytest
 from patience import PATIENCE_S, wait_for
 
+from as2d_core.width_rule import WidthRule
 from datastore.errors import (
     ParameterError,
     QueryError,
@@ -26,7 +28,7 @@ from datastore.errors import (
 from datastore.ingest import ingest_run
 from datastore.migrations import schema_files
 from datastore.opening import open_store
-from datastore.queries import count_runs
+from datastore.queries import count_runs, list_runs
 
 ROOT = Path(__file__).parents[2]
 SLOW = "SELECT sum(hash(a.range) % 7 + hash(b.range) % 5) FROM range(10000000) a, range(100000) b"
@@ -201,6 +203,20 @@ def test_a_foreign_duckdb_file_is_refused_and_left_alone(folder):
 def test_schema_files_are_applied_once_and_recorded(store):
     rows = store.read("SELECT version, name FROM schema_files ORDER BY version")
     assert rows == [(step.version, step.name) for step in schema_files()]
+
+
+def test_runs_of_an_older_database_get_the_width_rules_of_their_requests(folder, sample):
+    rule = WidthRule((0, 1, 1), (0, 1, 2), 'of "k70" } and {')
+    with open_store(folder) as store:
+        ingest_run(store, sample("ruled", width_rule=rule))
+        ingest_run(store, sample("plain"))
+        before = {row.run_id: row.width_rule for row in list_runs(store)}
+    assert (json.loads(before["ruled"])["name"], before["plain"]) == (rule.name, None)
+    with duckdb.connect(folder / "as2d.duckdb") as connection:
+        connection.execute("ALTER TABLE runs DROP COLUMN width_rule")
+        connection.execute("DELETE FROM schema_files WHERE version >= 5")
+    with open_store(folder) as store:
+        assert {row.run_id: row.width_rule for row in list_runs(store)} == before
 
 
 def test_a_half_made_database_of_a_killed_first_open_is_no_obstacle(folder):

@@ -9,7 +9,6 @@ from as2d_core.errors import UnknownNameError
 from datastore.annotations import add_tag, set_notes
 from datastore.errors import RunNotFoundError
 from datastore.ingest import ingest_run
-from datastore.method_figures import compare_group
 from datastore.opening import open_store
 from datastore.queries import (
     DISTINCT,
@@ -252,50 +251,6 @@ def test_models_without_a_known_hash_are_never_taken_for_the_same(store, sample)
     put(store, sample, "a", target=unknown)
     put(store, sample, "ref", **{**REFERENCE, "target": unknown})
     assert answer(store, "a") == (None, None)
-
-
-# -- groups
-
-
-def test_the_runs_of_a_group_are_pooled_by_sums_and_none_is_left_out_of_the_count(store, sample, tmp_path):
-    for i, step_ms in enumerate((10.0, 30.0)):
-        ingest_run(store, sample(f"a{i}", sample_runs.events(step_ms=step_ms), repetition=i))
-        ingest_run(store, sample(f"r{i}", sample_runs.events(step_ms=2 * step_ms), repetition=i, **REFERENCE))
-    ingest_run(store, sample("bad", [], status="failed"))
-    ingest_run(store, sample("warm", warm_up=True))
-    ingest_run(store, sample_runs.write_incomplete(tmp_path, "cut"))
-    ingest_run(store, sample("elsewhere", group_id="g2"))
-    reference, as2d = compare_group(store, "g1")
-    assert (reference.method, as2d.method) == ("target-only", "as2d")
-    assert (as2d.runs, as2d.eos, as2d.failed, as2d.incomplete, as2d.windows) == (4, 2, 1, 1, 1)
-    seconds = (31.0 + 91.0) / 1e3
-    assert as2d.pooled_tps == pytest.approx(14 / seconds)
-    assert as2d.pooled_tps != pytest.approx((7 / 0.031 + 7 / 0.091) / 2)
-    assert as2d.ratio_to_target_only == pytest.approx((61.0 + 181.0) / (31.0 + 91.0))
-    assert reference.ratio_to_target_only == pytest.approx(1.0)
-    assert (as2d.matching, as2d.differing) == (2, 0)
-    assert sum(row.runs for row in compare_group(store, "g1", warm_ups=True)) == 7
-
-
-def test_methods_with_different_parameters_labels_or_emulation_are_never_pooled(store, sample):
-    for i, changes in enumerate(
-        ({"budget": 4}, {"budget": 8}, {"budget": 4, "source": "replayed"}, {"budget": 4, "drafter_pace_ms": 30.0})
-    ):
-        ingest_run(store, sample(f"run-{i}", **changes))
-    rows = compare_group(store, "g1")
-    assert [row.runs for row in rows] == [1, 1, 1, 1]
-    assert all(row.ratio_to_target_only is None for row in rows)
-
-
-def test_a_group_of_failures_has_counts_and_no_figures(store, sample):
-    ingest_run(store, sample("bad", [], status="failed"))
-    [row] = compare_group(store, "g1")
-    assert (row.failed, row.tokens, row.pooled_tps, row.elapsed_ms, row.response_ms_mean) == (1, 0, None, None, None)
-
-
-def test_an_unknown_group_is_told_with_those_that_are_there(filled):
-    with pytest.raises(UnknownNameError, match="Known: g1, g2"):
-        compare_group(filled, "g3")
 
 
 def test_calibrations_and_collections_are_listed_or_not(tmp_path):

@@ -67,8 +67,6 @@ def test_a_comparison_runs_every_method_as_one_group(workspace):
     job = start_comparison(workspace, every_method(FORM), repetitions=2)
     assert job.wait(120)
     assert methods(job) == ["target-only", "sd", "specasr", "as2d", "as2d", "specasr", "sd", "target-only"]
-    figures = runs.compare_group(workspace, job.runs[0].request.group_id)
-    assert {(f.method, f.runs) for f in figures} == {(m, 2) for m in ("target-only", "sd", "specasr", "as2d")}
     details = runs.run_details(workspace, job.runs[0].request.run_id)
     assert [row.run_id for row in details.group] == [live.request.run_id for live in job.runs]
 

@@ -24,6 +24,15 @@ def test_only_what_tells_settings_apart_is_added():
     ]
 
 
+def test_runs_under_width_rules_are_settings_of_their_own():
+    made = ((0, "a"), (1, ""))
+    rules = [{"width_rule": f'{{"concurrent":[0,1],"idle":[0,{n}],"name":"{name}"}}'} for n, name in made]
+    first, second, plain = names(*({**AS2D, **rule} for rule in rules), AS2D)
+    assert plain == "As²d b=7"
+    assert first.startswith("As²d b≤7, rule a (")
+    assert second.startswith("As²d b≤7, rule ")
+
+
 def test_what_a_method_does_not_use_tells_nothing_apart():
     assert setting_key({"method": "target-only", "budget": 7}) == setting_key({"method": "target-only", "budget": 3})
     assert setting_key(AS2D) != setting_key({**AS2D, "drafter_pace_ms": 2.0})
