@@ -23,9 +23,9 @@ from device_bridge.virtual_phone.emulation import find_emulator
 from device_bridge.virtual_phone.faults import FAULTS
 from device_bridge.virtual_phone.presets import Preset, preset
 
-START_S = 20.0
-FAULT_S = 10.0
-READY_S = 20.0
+START_S = 60.0
+FAULT_S = 60.0
+READY_S = 60.0
 
 
 class VirtualPhone:

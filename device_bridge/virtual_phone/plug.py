@@ -2,6 +2,8 @@
 
 import asyncio
 import errno
+import os
+import socket
 import time
 from collections.abc import Callable
 from typing import Protocol
@@ -30,6 +32,8 @@ class Plug:
         self.port = port
         self._phone, self._server = phone, server
         self._listener: asyncio.Server | None = None
+        self._holder: socket.socket | None = None
+        """Keeps the port from being given to a connection of somebody else while nobody listens."""
         self._links: set[Link] = set()
 
     async def put_in(self) -> None:
@@ -55,15 +59,28 @@ class Plug:
             await self._tell("connect")
 
     async def _listen(self) -> asyncio.Server:
-        """While nobody listened, a connection of somebody else may have been given our port: wait until it is gone."""
+        """A connection of somebody else may have the port that was asked for: wait until it is gone."""
         deadline = time.monotonic() + PORT_DEADLINE_S
         while True:
             try:
+                self._hold()
                 return await asyncio.start_server(self._connected, "127.0.0.1", self.port, limit=4 << 20)
             except OSError as error:
                 if error.errno != errno.EADDRINUSE or time.monotonic() > deadline:
                     raise
                 await asyncio.sleep(0.1)
+
+    def _hold(self) -> None:
+        if self._holder is not None or os.name != "posix":  # elsewhere a second socket would take the connections
+            return
+        holder = socket.socket()
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # lets our listener have it beside this one
+        try:
+            holder.bind(("127.0.0.1", self.port))
+        except OSError:
+            holder.close()
+            raise
+        self._holder, self.port = holder, holder.getsockname()[1]
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         link = Link(self._phone, reader, writer)

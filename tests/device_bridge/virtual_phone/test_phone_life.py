@@ -1,8 +1,10 @@
 """A virtual phone lives as long as the program that started it, and not as long as a thread of that."""
 
+import asyncio
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -13,6 +15,7 @@ import pytest
 from virtual_phones import OwnAdbServer
 
 from device_bridge.errors import VirtualPhoneError
+from device_bridge.virtual_phone.plug import Plug
 
 DEADLINE_S = 120.0
 PROGRAM = """
@@ -63,3 +66,22 @@ def test_a_phone_that_was_closed_says_that_it_has_ended(start_phone):
     phone.close()
     with pytest.raises(VirtualPhoneError, match="has ended"):
         phone.fault("charging")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="only POSIX lets a second socket keep a port")
+def test_nobody_is_given_the_port_of_a_phone_that_is_away():
+    async def life():
+        plug = Plug(None, lambda: None)
+        for _ in range(2):
+            await plug.put_in()
+            socket.create_connection(("127.0.0.1", plug.port)).close()
+            port = plug.port
+            await plug.pull()
+            with socket.socket() as other, pytest.raises(OSError, match="in use"):
+                other.bind(("127.0.0.1", port))
+            with socket.socket() as caller, pytest.raises(ConnectionRefusedError):
+                caller.connect(("127.0.0.1", port))
+        plug._holder.close()  # a phone keeps it to its end
+        return port == plug.port
+
+    assert asyncio.run(life())
