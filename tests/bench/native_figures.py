@@ -145,8 +145,8 @@ def render_native(result: Mapping[str, Any]) -> str:
             f"{_both(python, native, 'overlap_share', '.1%'):>18}"
         )
     lines.append(
-        f"Median time of a native round outside MNN calls is wanted under {OWN_WANTED_US:.0f} µs where nothing waits "
-        "(target-only, As²d); rounds of the serial methods include waiting for the drafter's thread."
+        f"Median time of a native round outside MNN calls is wanted under {OWN_WANTED_US:.0f} µs; rounds of the "
+        "serial methods include both hand-overs between target's and drafter's thread."
     )
     return "\n".join(lines)
 
