@@ -24,6 +24,7 @@ from dashboard.services.profiles import load_profile, profile_ids
 from dashboard.services.requests import CPU
 from dashboard.services.virtual_phones import is_ours, start_virtual_phone, stop_virtual_phone, virtual_presets
 from dashboard.services.workspace import Workspace
+from dashboard.ui_conditions import conditions
 from dashboard.views import numbers
 from dashboard.views.device_cards import (
     computer_gauges,
@@ -166,6 +167,9 @@ def _phone_state(workspace: Workspace, listed: KnownPhone, look: PhoneLook, hist
             if job is None and look.facts is not None and look.facts.value("task_profile"):
                 top = ui_state.flag(f"top-{listed.id}", "Profile it under Android's highest task profile")
                 form = replace(form, top_profile=top)
+            if job is None:
+                with st.popover("Conditions before each episode"):
+                    form = replace(form, gates=conditions(listed.id))
             _work(workspace, listed.id, form, history)
     if is_ours(listed) and ui.pressed("Stop this virtual phone", f"stop-{listed.id}"):
         stop_virtual_phone(listed)

@@ -10,7 +10,6 @@ import streamlit as st
 
 from as2d_core.audio import MAX_SECONDS, MIN_SECONDS
 from as2d_core.errors import As2dError
-from as2d_core.gates import Gates
 from as2d_core.models.window_index import RecordedWindow
 from as2d_core.request import METHODS
 from dashboard import ui, ui_audio, ui_phones, ui_state
@@ -21,6 +20,7 @@ from dashboard.services.phone_looks import phone_cores, seen_phones
 from dashboard.services.requests import BACKENDS, CPU, DEFAULT_BUDGET, DEFAULT_DRAFT_CAP, DEFAULT_WIDTH, RunForm
 from dashboard.services.running import comparison_set
 from dashboard.services.workspace import Workspace
+from dashboard.ui_conditions import conditions
 from dashboard.views import numbers
 from dashboard.views.models import model_sentence
 from dashboard.views.run_labels import window_group, window_label
@@ -36,8 +36,8 @@ TOP_PROFILE = "Highest task profile"
 TOP_PROFILE_HELP = "Asks the phone for the cores, and the share of them, that the app in front has."
 GATED = "Rest and checks before"
 GATED_HELP = (
-    "Each run waits as a measured episode does: 15 s of rest, then two checks 5 s apart: all cores on-line, the "
-    "battery at most 40 °C, the thermal status at most light. After 10 minutes it fails with what was missing."
+    "Each run waits as a measured episode does: a rest, then two checks 5 s apart: all cores on-line, the battery not "
+    "too warm, the thermal status at most light. After 10 minutes it fails with what was missing."
 )
 LEVELS = ("high", "normal", "low")
 MOST = 63
@@ -209,11 +209,12 @@ def more(workspace: Workspace, form: RunForm) -> tuple[RunForm, int]:
             drafter = ui_state.number(st.number_input, "dthreads", "Drafter threads", 1, 1, 64)
             target_cores, drafter_cores = _cores(workspace)
             target_backend = drafter_backend = CPU
-            top = gated = False
+            top, gates = False, None
             if _on_phone():
                 target_backend, drafter_backend = backends()
                 top = ui_state.flag("top", TOP_PROFILE, help=TOP_PROFILE_HELP)
-                gated = ui_state.flag("gates", GATED, help=GATED_HELP)
+                if ui_state.flag("gates", GATED, help=GATED_HELP):
+                    gates = conditions()
             precision = ui_state.one_of(st.selectbox, "precision", "Precision", LEVELS, "high")
             pace = ui_state.number(
                 st.number_input,
@@ -236,7 +237,7 @@ def more(workspace: Workspace, form: RunForm) -> tuple[RunForm, int]:
         drafter_cores=drafter_cores,
         target_backend=target_backend,
         drafter_backend=drafter_backend,
-        gates=Gates() if gated else None,
+        gates=gates,
         top_profile=top,
         precision=precision,
         drafter_pace_ms=pace or None,

@@ -125,6 +125,11 @@ def test_the_request_page_offers_the_phone_that_its_link_names_and_its_cores(ope
     assert cores == [[str(core) for core in range(8)]] * 2  # the phone's, not this computer's
     assert {"Target runs on", "Drafter runs on"} <= {box.label for box in app.test.selectbox}
     assert "Rest and checks before" in [box.label for box in app.test.toggle]
+    address = {"gates": "1", "ceiling": "1881.6", "ceiling-core": "4"}
+    app = open_page("request", device=shared_phone.own_serial, **address)
+    fields = {box.label: box.value for box in app.test.number_input}
+    asked = ("Rest before (s)", "Warmest battery (°C)", "Least frequency ceiling (MHz)", "Core of that ceiling")
+    assert [fields[name] for name in asked] == [15, 40, 1881.6, 4]
 
 
 def test_a_phone_is_set_up_with_the_native_runner_that_was_built_here_or_with_one_in_a_file(
