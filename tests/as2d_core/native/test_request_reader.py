@@ -2,6 +2,7 @@
 
 import json
 import random
+from copy import deepcopy
 
 import pytest
 from hypothesis import given, settings
@@ -88,7 +89,8 @@ def mutant(seed):
             if chance.random() < 0.2:
                 del place[name]
             else:
-                place[chance.choice([name, name, name, name + "x"])] = chance.choice(ODD)
+                odd = deepcopy(chance.choice(ODD))  # the next damage may go into it
+                place[chance.choice([name, name, name, name + "x"])] = odd
     line = json.dumps(body, ensure_ascii=chance.random() < 0.3)
     for _ in range(chance.choice([0, 0, 1, 3])):
         at = chance.randrange(len(line) + 1)
