@@ -1,12 +1,11 @@
 """The native runner keeps widths in the files in which Python's does, and refuses the same ones."""
 
 import ctypes
-import shutil
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from compiled import compiled
 from kept_widths_cases import DAMAGE, KEPT
 
 from as2d_core.engines.self_test import MAX_WIDTH
@@ -15,22 +14,13 @@ from as2d_core.runner.kept_widths import SelfTestSetting, keep_widths, kept_widt
 HERE = Path(__file__).parent
 SOURCES = Path(__file__).parents[3] / "as2d_core/native/src"
 NEEDED = ("runner/kept_widths.cpp", "json/reader.cpp", "json/utf8.cpp", "json/writer.cpp", "records/sha256.cpp")
-COMPILE_DEADLINE_S = 300
 SETTING = SelfTestSetting("ab" * 32, 'A "processor"\\\t \u00b5 i8mm', 2, "high", "low", "cpu", "3.6.1")
 
 
 @pytest.fixture(scope="module")
 def native(tmp_path_factory):
-    compiler = shutil.which("g++") or shutil.which("clang++")
-    if compiler is None:
-        pytest.skip("The native runner is not tested: no C++ compiler found. Install one.")
-    library = tmp_path_factory.mktemp("kept") / "kept.so"
     files = [HERE / "kept_widths_for_python.cpp", *(SOURCES / name for name in NEEDED)]
-    # As one file: their headers are read once.
-    text = "".join(f'#include "{file}"\n' for file in files)
-    options = ["-std=c++17", "-O0", "-shared", "-fPIC", f"-I{SOURCES}", "-x", "c++", "-", "-o", library]
-    subprocess.run([compiler, *options], input=text.encode(), check=True, timeout=COMPILE_DEADLINE_S)
-    return Native(ctypes.CDLL(str(library)))
+    return Native(compiled(tmp_path_factory.mktemp("kept"), files, "-O0", f"-I{SOURCES}"))
 
 
 class Native:

@@ -1,12 +1,11 @@
 """What the native runner reads from rows of logits is what numpy reads from them."""
 
 import ctypes
-import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
+from compiled import compiled
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -15,21 +14,15 @@ from as2d_core.engines.drafting import probability
 
 HERE = Path(__file__).parent
 SOURCES = Path(__file__).parents[3] / "as2d_core/native/src"
-COMPILE_DEADLINE_S = 300
 FOREIGN = np.full(8, np.nan, np.float32)
 """Stands behind every row: whoever reads on finds no number."""
 
 
 @pytest.fixture(scope="module")
 def reader(tmp_path_factory):
-    compiler = shutil.which("g++") or shutil.which("clang++")
-    if compiler is None:
-        pytest.skip("The native runner is not tested: no C++ compiler found. Install one.")
-    library = tmp_path_factory.mktemp("logits") / "logits.so"
     files = [HERE / "logits_for_python.cpp", SOURCES / "engines/logits.cpp"]
-    options = ["-std=c++17", "-O2", "-ftree-vectorize", "-fno-trapping-math", "-shared", "-fPIC", f"-I{SOURCES}"]
-    subprocess.run([compiler, *options, *files, "-o", library], check=True, timeout=COMPILE_DEADLINE_S)
-    return Reader(ctypes.CDLL(str(library)))
+    options = ["-O2", "-ftree-vectorize", "-fno-trapping-math", f"-I{SOURCES}"]
+    return Reader(compiled(tmp_path_factory.mktemp("logits"), files, *options))
 
 
 class Reader:
